@@ -1,0 +1,139 @@
+// Package flags is the flag table and its parser: arguments, environment and
+// config files in, Options out. One table feeds parsing, help, completion and
+// the generated reference. It opens no connection and prints nothing.
+package flags
+
+import (
+	"time"
+
+	"github.com/bidehttp/bide/retry"
+)
+
+// Options is a whole command line of the root command.
+type Options struct {
+	Groups []Group // one until --next is there; Groups[i].URLs is never empty
+	Global Global
+}
+
+// Global options hold for the whole run.
+type Global struct {
+	Silent, ShowError, Verbose bool
+	NoProgressMeter            bool
+	ProgressBar                bool   // -#
+	Stderr                     string // --stderr FILE, "-" stdout
+	Trace, TraceASCII          string
+	TraceTime                  bool
+	Timeline                   string // "", human, json, jsonl, none
+	TimelineFile               string
+	TimelineHeaders            []string
+	Color                      string // auto, always, never
+	NoRedact, RedactPath       bool
+	FailEarly                  bool
+	Help                       bool
+	HelpCategory               string // "" one screen
+	Version                    bool
+	Seed                       *uint64
+	CookieJar                  string // -c, "-" stdout
+	CookieFiles                []string
+	JunkSessionCookies         bool
+	Notes                      []string // notices that parsing gave, to be shown unless silent
+}
+
+// URLArg is one URL with the output that stands with it.
+type URLArg struct {
+	URL        string
+	Output     string // -o
+	RemoteName bool   // -O
+	HasOutput  bool
+	Upload     string // -T file paired with it
+	HasUpload  bool
+}
+
+// DataKind is how one piece of -d and its kin was given.
+type DataKind string
+
+// The data kinds.
+const (
+	DataASCII  DataKind = "data"     // -d: @file with CR, LF and NUL removed
+	DataRaw    DataKind = "data-raw" // no @
+	DataBinary DataKind = "data-binary"
+	DataURLEnc DataKind = "data-urlencode"
+	DataJSON   DataKind = "json"
+)
+
+// DataArg is one piece of data, in the order given.
+type DataArg struct {
+	Kind  DataKind
+	Value string // as given, "@file" not yet read
+}
+
+// Group is one set of request options with its URLs.
+type Group struct {
+	URLs []URLArg
+
+	Method        string   // -X, "" not given
+	Head          bool     // -I
+	Get           bool     // -G
+	Headers       []string // -H as given, @file included
+	ProxyHeaders  []string
+	Data          []DataArg
+	UserAgent     *string // -A; nil default; "" none
+	Referer       string  // -e with ";auto" kept
+	User          string  // -u user:password
+	HasUser       bool
+	Bearer        string
+	Cookies       []string // -b texts (with "="); files are in Global.CookieFiles
+	Range         string
+	Compressed    bool
+	Include       bool   // -i
+	DumpHeader    string // -D
+	OutputDir     string
+	CreateDirs    bool
+	RemoteNameAll bool
+	Fail          string // "", fail (-f), with-body, none (--no-fail)
+	AsCurl        bool
+	WriteOut      string // -w as given, @file not yet read
+	NoBuffer      bool
+	MaxFileSize   int64
+	RequestTarget string
+	PathAsIs      bool
+	ProtoDefault  string
+
+	Follow                    bool
+	MaxRedirects              int
+	Post301, Post302, Post303 bool
+	LocationTrusted           bool
+
+	Netrc         bool
+	NetrcOptional bool
+	NetrcFile     string
+
+	HTTP                             string // "", 1.0, 1.1, 2, 2-prior-knowledge
+	IPVersion                        int
+	UnixSocket, AbstractSocket       string
+	Resolve, ConnectTo               []string
+	ConnectTimeout                   time.Duration
+	KeepaliveTime                    time.Duration
+	NoKeepalive                      bool
+	NoTCPNoDelay                     bool
+	Expect100Timeout                 time.Duration
+	IgnoreContentLength, Raw         bool
+	Insecure                         bool
+	CACert, CAPath, Cert, Key, Pass  string
+	TLSMin, TLSMax                   uint16
+	Ciphers                          string
+	Proxy                            string
+	HasProxy                         bool
+	ProxyUser                        string
+	NoProxy                          *string
+	ProxyTunnel                      bool
+	ProxyInsecure                    bool
+	ProxyCACert, ProxyCert, ProxyKey string
+
+	IdempotencyKey    string // value or "auto"; "" none
+	IdempotencyHeader string
+	RateLimitHeaders  bool
+	NoSpool           bool
+	Label             string
+	Policy            retry.Policy // checked
+}

@@ -1,0 +1,79 @@
+// Package request turns options into an immutable description of a request:
+// URL, method, headers in curl's order, and a body that can be opened again.
+package request
+
+import "io"
+
+// Template is one operation's request, frozen before attempt 1 (R7.3). It is
+// shared by attempts and never changed.
+type Template struct {
+	URL         *URL
+	Method      string // what is sent first
+	MethodGiven bool   // by -X: kept across redirects, as curl does
+	Headers     []HeaderLine
+	KeyName     string // idempotency header's name; "" none
+	KeyValue    string
+	UserAgent   string // "" sends none
+	Referer     string // -e, without ";auto"
+	AutoReferer bool
+	Range       string // -r, "" none
+	Accept      string // "*/*"; --json: application/json
+	ContentType string // default for the body, "" none
+	Compressed  bool
+	Body        Body // nil none
+	Auth        Auth
+	// Expect100 is whether Expect: 100-continue may be sent (it is by default for large bodies).
+	Cookies       string // -b text, "" none
+	RequestTarget string // --request-target
+	PathAsIs      bool
+
+	Follow                    bool
+	MaxRedirects              int // -1 unlimited
+	Post301, Post302, Post303 bool
+	LocationTrusted           bool
+	SchemesRedir              []string // allowed after a redirect; nil: http, https
+}
+
+// HeaderLine is one -H in the user's own text and case.
+type HeaderLine struct {
+	Name  string
+	Value string
+	// Remove: "Name:" takes a default header away. Otherwise it is sent, also when empty ("Name;").
+	Remove bool
+}
+
+// Auth is what may be shown to the first origin.
+type Auth struct {
+	HasUser  bool
+	User     string
+	Password string
+	Bearer   string // --oauth2-bearer
+	// Lookup finds a .netrc entry for a host; nil without -n.
+	Lookup func(host, user string) (login, password string, ok bool)
+}
+
+// Body is where a request's body comes from. It can be opened again for each
+// attempt and each hop, and gives the same bytes every time (R8.2).
+type Body interface {
+	// Open returns the bytes from the start and their number (-1 unknown).
+	Open() (io.ReadCloser, int64, error)
+	// Replay reports whether Open will give the same bytes again: nil,
+	// retry.ErrNotReplayable or retry.ErrBodyChanged (wrapped with the evidence).
+	Replay() error
+	// Close removes what was spooled. Safe to call twice and from a signal's path.
+	Close() error
+}
+
+// URL is a URL in curl's reading: kept as written, but for dot segments.
+type URL struct {
+	Scheme   string // lower case
+	User     string // decoded
+	Password string
+	HasUser  bool
+	Host     string // without brackets, lower case is not forced; IDN as written
+	Port     string // as written, "" default
+	Path     string // "/" at least
+	Query    string // without "?"
+	HasQuery bool
+	Fragment string
+}

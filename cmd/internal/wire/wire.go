@@ -1,0 +1,107 @@
+// Package wire speaks HTTP/1 and HTTP/2 on connections that transport made: one
+// request, its informational answers and its response, with nothing resent.
+package wire
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/transport"
+)
+
+// Field is one header line, in the order and case of the wire.
+type Field struct{ Name, Value string }
+
+// Request is one request as it goes out. For HTTP/1 the lines are written
+// exactly as they stand (Host included); for HTTP/2 they are translated.
+type Request struct {
+	Method    string
+	Target    string  // request-target of HTTP/1: origin-form, absolute-form or as --request-target says
+	Scheme    string  // for HTTP/2
+	Authority string  // for HTTP/2, unless a Host field says otherwise
+	Path      string  // for HTTP/2: path and query
+	Version   string  // "1.0" or "1.1" on HTTP/1
+	Header    []Field // complete and ordered
+	// Body is read once; nil is no body. An *os.File (or an io.LimitedReader on
+	// one) goes by sendfile where the connection is bare TCP.
+	Body io.Reader
+	// Length of the body; -1 is unknown (chunked on HTTP/1.1).
+	Length int64
+	// Expect waits up to this for 100 (Continue) before the body; 0 does not wait.
+	// The Expect field itself is in Header.
+	Expect time.Duration
+	// IgnoreLength reads the body to the connection's end (--ignore-content-length).
+	IgnoreLength bool
+	// Raw leaves transfer codings undecoded (--raw).
+	Raw bool
+	// HTTP09 accepts a response without a head (--http0.9).
+	HTTP09 bool
+	// Now is the injected monotonic clock.
+	Now func() time.Duration
+	// Trace may be nil.
+	Trace transport.Trace
+}
+
+// Response is the final (not 1xx) answer's head, and its body to be read.
+type Response struct {
+	Proto   string // "HTTP/1.1", "HTTP/1.0", "HTTP/2"
+	Status  int
+	Reason  string   // the text after the status, as received
+	Header  []Field  // as received
+	Interim [][]byte // raw blocks of the 1xx answers before it
+	Raw     []byte   // raw block of this answer with its empty line; HTTP/2: in curl's rendering
+	Length  int64    // of the body, -1 unknown; 0 where the method or status has none
+	Body    *Body    // never nil
+	Timing  Timing
+}
+
+// Timing holds instants on the injected monotonic clock and byte counts.
+type Timing struct {
+	Start     time.Duration // the request began to be written
+	Sent      time.Duration // its last byte was written; 0 when it was not
+	FirstByte time.Duration // of the answer
+	Head      time.Duration // the final head was complete (R4.6)
+	HeadOut   int64         // bytes of the request's head
+	BodyOut   int64         // bytes of its body that went out
+	HeadIn    int64         // bytes of all heads received
+}
+
+// RoundTrip sends r on c and reads the head of the answer. It never sends
+// twice. Errors are *transport.Error with class, phase and Sent as facts. When
+// ctx ends, what blocks is woken at once and the error wraps context.Cause(ctx);
+// the class is then timeout, unless the cause is a cancellation (canceled).
+// On error the connection must be closed; RoundTrip has done so.
+func RoundTrip(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
+	panic("skeleton")
+}
+
+// Body is the rest of a response. It is not safe for concurrent use.
+type Body struct {
+	state bodyState
+}
+
+// Read reads decoded (un-chunked) bytes; io.EOF only when the body is whole.
+// A body that broke off gives an *transport.Error of class truncated.
+func (b *Body) Read(p []byte) (int, error) { panic("skeleton") }
+
+// WriteTo copies the whole body to w. To an *os.File from bare TCP with a
+// length it goes by splice, without touching the bytes.
+func (b *Body) WriteTo(w io.Writer) (int64, error) { panic("skeleton") }
+
+// Received is the number of body bytes that came over the wire so far; it may
+// be called from another goroutine while WriteTo runs (meters poll it).
+func (b *Body) Received() int64 { panic("skeleton") }
+
+// Reusable reports whether the body is whole and the connection may carry
+// another request.
+func (b *Body) Reusable() bool { panic("skeleton") }
+
+// Trailer are the fields after a chunked or HTTP/2 body, once it is whole.
+func (b *Body) Trailer() []Field { panic("skeleton") }
+
+// Close gives up what is not yet read: HTTP/1 closes the connection unless
+// Reusable, HTTP/2 resets the stream.
+func (b *Body) Close() error { panic("skeleton") }
+
+type bodyState struct{}

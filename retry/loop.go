@@ -1,0 +1,116 @@
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// Clock gives the engine its two kinds of time, never mixed: wall time for
+// dates, monotonic time for durations.
+type Clock interface {
+	Wall() time.Time
+	Mono() time.Duration
+	// Sleep returns after d, or with ctx's error; it stops its timer on every path.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Hold shares what an origin said among operations (R4.12). Instants are
+// monotonic. Implementations are safe for concurrent use.
+type Hold interface {
+	// Until is the instant before which nothing may be sent to origin; 0 is none.
+	Until(origin string) time.Duration
+	// Tell says that origin asked for silence until then.
+	Tell(origin string, until time.Duration)
+}
+
+// Budget is a shared allowance of retries; it is asked last (R4.0).
+type Budget interface {
+	Take(o Outcome) bool
+}
+
+// Loop is what Do needs beside the attempt itself. Clock and Rand are required;
+// the others may be nil.
+type Loop struct {
+	Policy Policy
+	Clock  Clock
+	// Rand returns u in [0,1).
+	Rand func() float64
+	// Origin to which attempts are sent, for Hold.
+	Origin string
+	Hold   Hold
+	Budget Budget
+	// Replay reports whether the body can be sent again, before a wait and
+	// after it: nil, ErrNotReplayable or ErrBodyChanged, or an error that wraps one.
+	Replay func() error
+	// Observe is called in order, from the goroutine that runs Do.
+	Observe func(Event)
+}
+
+// EventKind names an Event.
+type EventKind string
+
+// The kinds of events, in the order in which an attempt produces them.
+const (
+	EventHold    EventKind = "hold"    // a shared hold delays the next attempt: Wait, Until
+	EventAttempt EventKind = "attempt" // attempt Number starts
+	EventOutcome EventKind = "outcome" // it ended: Outcome
+	EventWait    EventKind = "wait"    // Decision says retry; the wait starts now
+	EventStop    EventKind = "stop"    // Decision says stop
+)
+
+// Event is a step of the loop, for live output.
+type Event struct {
+	Kind     EventKind
+	Number   int           // of the attempt
+	Offset   time.Duration // since the operation's start
+	Outcome  Outcome
+	Decision Decision
+	Wait     time.Duration // EventWait and EventHold: how long from now
+	Until    time.Time     // wall time at which it ends
+}
+
+// State is what Decide needs to know of the past.
+type State struct {
+	Failures      int           // k: counted failures since the start or the last reset (R2.4); 1 for the first wait
+	Counted       int           // attempts counted so far
+	Resumes       int           // uncounted attempts so far
+	Misdirected   int           // 421 answers before this one
+	Elapsed       time.Duration // since the operation's start
+	HoldFor       time.Duration // time until a shared hold ends; 0 none
+	ResumePlanned bool          // the body broke after progress: the next attempt may be uncounted
+}
+
+// Decision is the engine's answer to one outcome.
+type Decision struct {
+	Retry  bool
+	Reason Reason // of a stop; "" with Retry
+	Source Source
+	// Local, Floor, Ceiling and Wait are valid when HasWait: on a retry, and on
+	// a stop for which the wait was computed (then Wait is what it would have been).
+	Local, Floor, Ceiling, Wait time.Duration
+	HasWait                     bool
+}
+
+// Record is the whole story of one operation.
+type Record struct {
+	Policy      Policy
+	StartedAt   time.Time
+	InitialWait time.Duration // a hold before attempt 1
+	Attempts    []Attempt
+	Reason      Reason
+	Elapsed     time.Duration
+	Waited      time.Duration
+	// NextAttemptAt is when another try may succeed, where the server named it; zero otherwise.
+	NextAttemptAt time.Time
+}
+
+// Attempt is one try in a Record.
+type Attempt struct {
+	Number   int
+	Counted  bool
+	Offset   time.Duration
+	Duration time.Duration
+	Outcome  Outcome
+	Decision Decision
+	Waited   time.Duration // what was really waited after it
+}
