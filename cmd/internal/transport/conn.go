@@ -166,3 +166,6 @@ type Error struct {
 func (e *Error) Error() string           { return e.Err.Error() }
 func (e *Error) Unwrap() error           { return e.Err }
 func (e *Error) RetryClass() retry.Class { return e.Class }
+
+// ExitCode is curl's code for this error; 0 leaves it to the class.
+func (e *Error) ExitCode() exitcode.Code { return e.Code }

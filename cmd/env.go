@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	crand "crypto/rand"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"github.com/bidehttp/bide/retry"
+)
+
+// Env is the process as a value: all that a command may ask of the world.
+// Tests hand in their own.
+type Env struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Clock          retry.Clock
+	// Rand returns jitter's u in [0,1). It is not safe for secrets.
+	Rand func() float64
+	// Random gives the bytes of UUIDs.
+	Random io.Reader
+	// Signals delivers SIGINT, SIGTERM and SIGHUP; nil for none.
+	Signals <-chan os.Signal
+	// Terminal reports whether f is a terminal, and its width in columns.
+	Terminal func(f any) (columns int, ok bool)
+	// Location is the time zone of notices.
+	Location *time.Location
+	// Argv is the process's own argument vector, whose secrets are overwritten
+	// (R11.3); nil leaves it alone.
+	Argv []string
+}
+
+// SystemEnv is the real process. It takes over the signals that Main handles,
+// and turns SIGPIPE into write errors.
+func SystemEnv() Env {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ignoreBrokenPipes()
+	return Env{
+		Args:     os.Args[1:],
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Getenv:   os.Getenv,
+		Clock:    retry.SystemClock(),
+		Rand:     rand.Float64,
+		Random:   crand.Reader,
+		Signals:  signals,
+		Terminal: terminal,
+		Location: time.Local,
+		Argv:     os.Args,
+	}
+}
+
+func terminal(f any) (int, bool) {
+	file, ok := f.(*os.File)
+	if !ok || !isatty.IsTerminal(file.Fd()) {
+		return 0, false
+	}
+	columns, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || columns <= 0 {
+		columns = 80
+	}
+	return columns, true
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package cmd
+
+// ignoreBrokenPipes does nothing: there is no SIGPIPE here.
+func ignoreBrokenPipes() {}
