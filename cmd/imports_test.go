@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bidehttp/bide"
+
+// allowed lists, for each package of the house, the packages of the house that
+// it may import. A new edge needs a decision, and a line here.
+var allowed = map[string][]string{
+	"":                        {"cmd"},
+	"httpdate":                {},
+	"retry":                   {},
+	"retry/httpretry":         {"retry", "httpdate"},
+	"retry/retrytest":         {"retry", "httpdate"},
+	"render":                  {"retry", "httpdate"},
+	"render/rendertest":       {"render"},
+	"cmd/internal/exitcode":   {"retry"},
+	"cmd/internal/share":      {},
+	"cmd/internal/configfile": {},
+	"cmd/internal/netrc":      {},
+	"cmd/internal/writeout":   {},
+	"cmd/internal/request":    {"cmd/internal/exitcode", "retry"},
+	"cmd/internal/cookies":    {"cmd/internal/request", "httpdate"},
+	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
+	"cmd/internal/transport":  {"cmd/internal/exitcode", "retry"},
+	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/flags":      {"cmd/internal/configfile", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
+	"cmd/internal/exchange":   {"cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry"},
+	"testscripts":             {},
+	"cmd":                     nil, // the one place where everything meets
+}
+
+// pure lists the packages that stand on the standard library alone, without
+// net/http where that is promised.
+var pure = map[string][]string{
+	"httpdate": {"net/http", "net"},
+	"retry":    {"net/http", "net"},
+}
+
+// TestImportDirections fails on an import that runs upward or sideways.
+func TestImportDirections(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		name := strings.TrimPrefix(strings.TrimPrefix(fields[0], module), "/")
+		edges, known := allowed[name]
+		if !known {
+			t.Errorf("package %q is not in the list of the house", name)
+			continue
+		}
+		for _, imported := range fields[1:] {
+			checkEdge(t, name, imported, edges)
+		}
+	}
+}
+
+func checkEdge(t *testing.T, name, imported string, edges []string) {
+	t.Helper()
+	if inside, ok := strings.CutPrefix(imported, module); ok {
+		inside = strings.TrimPrefix(inside, "/")
+		if name != "cmd" && !slices.Contains(edges, inside) {
+			t.Errorf("%q imports %q: not an allowed edge", name, inside)
+		}
+		return
+	}
+	forbidden, isPure := pure[name]
+	if !isPure {
+		return
+	}
+	if strings.Contains(strings.Split(imported, "/")[0], ".") || slices.Contains(forbidden, imported) {
+		t.Errorf("%q imports %q: it must stand on the standard library alone", name, imported)
+	}
+}
