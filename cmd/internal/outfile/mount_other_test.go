@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package outfile
+
+import "syscall"
+
+func bindMount(string, string) error { return syscall.ENOSYS }
+func unmount(string)                 {}

@@ -1,0 +1,251 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// staged is a regular file in the making: bytes go to a temporary file and
+// replace the target on Commit.
+type staged struct {
+	name   string // as the user gave it
+	path   string // links followed
+	exists bool   // the target was there at the opening
+
+	mu      sync.Mutex
+	file    *os.File
+	temp    string // its path; "" once renamed or removed
+	inPlace error  // why the target cannot be replaced by renaming; nil it can
+	state   stagedState
+}
+
+type stagedState int
+
+const (
+	stagedOpen stagedState = iota
+	stagedDone
+	stagedAbandoned
+)
+
+// newStaged opens the temporary file. What will make the commit impossible is
+// found here, before a body is received for nothing.
+func newStaged(name, path string, info os.FileInfo, tempDir string) (*staged, error) {
+	s := &staged{name: name, path: path, exists: info != nil}
+	if s.exists {
+		if err := mayWrite(path); err != nil {
+			return nil, err
+		}
+	}
+	mode := os.FileMode(0o666) // and the umask
+	if s.exists {
+		mode = 0o600 // not more open than the target, at no time
+	}
+	var err error
+	s.file, s.temp, err = createTemp(filepath.Dir(path), mode)
+	switch {
+	case err == nil && s.exists:
+		if err := adopt(s.file, info); err != nil {
+			s.inPlace = err
+		}
+	case err != nil && s.exists && tempDir != "" && !errors.Is(err, os.ErrNotExist):
+		s.inPlace = err
+		s.file, s.temp, err = createTemp(tempDir, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// mayWrite asks whether the target's own mode lets us write: replacing it by a
+// rename would get around that. A program that runs (ETXTBSY) can be replaced.
+func mayWrite(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, syscall.ETXTBSY) {
+		return nil
+	}
+	return err
+}
+
+// adopt gives the staged file the target's owner and mode, the owner first:
+// changing it clears mode bits.
+func adopt(f *os.File, target os.FileInfo) error {
+	if err := adoptOwner(f, target); err != nil {
+		return err
+	}
+	return f.Chmod(target.Mode().Perm())
+}
+
+// createTemp makes a file of its own in dir. Its name does not grow with the
+// target's, which may be as long as the file system allows; mode is subject to
+// the umask, unlike os.CreateTemp's.
+func createTemp(dir string, mode os.FileMode) (*os.File, string, error) {
+	for try := 0; ; try++ {
+		path := filepath.Join(dir, ".bide-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if os.IsExist(err) && try < 100 {
+			continue
+		}
+		return f, path, err
+	}
+}
+
+// open gives the file to write to. The lock is not held while writing, so that
+// Abandon need not wait for a slow disk: closing the file ends the write.
+func (s *staged) open() (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.state {
+	case stagedDone:
+		return nil, wrap(s.name, ErrCommitted)
+	case stagedAbandoned:
+		return nil, wrap(s.name, ErrAbandoned)
+	}
+	return s.file, nil
+}
+
+func (s *staged) Write(p []byte) (int, error) {
+	f, err := s.open()
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.Write(p)
+	return n, wrap(s.name, err)
+}
+
+func (s *staged) ReadFrom(r io.Reader) (int64, error) {
+	f, err := s.open()
+	if err != nil {
+		return 0, err
+	}
+	return copyTo(s.name, f, r)
+}
+
+// Reset begins the temporary file anew.
+func (s *staged) Reset() error {
+	f, err := s.open()
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return wrap(s.name, err)
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return wrap(s.name, err)
+}
+
+// Commit replaces the target.
+func (s *staged) Commit() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch s.state {
+	case stagedDone:
+		return nil
+	case stagedAbandoned:
+		return wrap(s.name, ErrAbandoned)
+	}
+	if s.inPlace == nil {
+		done, err := s.rename()
+		if done || err != nil {
+			return wrap(s.name, err)
+		}
+	}
+	return wrap(s.name, s.copyInPlace())
+}
+
+// rename closes the temporary file, for its last errors, and moves it onto the
+// target. Where that cannot work, but writing in place may, it notes why and
+// done is false.
+func (s *staged) rename() (done bool, err error) {
+	if err := s.file.Close(); err != nil {
+		return false, errors.Join(err, s.drop())
+	}
+	err = os.Rename(s.temp, s.path)
+	switch {
+	case err == nil:
+		s.temp, s.state = "", stagedDone
+		return true, nil
+	case s.exists && unrenamable(err):
+		s.inPlace = err
+		return false, nil
+	}
+	return false, errors.Join(err, s.drop())
+}
+
+// unrenamable: mount points, other file systems, sticky folders.
+func unrenamable(err error) bool {
+	return errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EXDEV) ||
+		errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)
+}
+
+// copyInPlace writes the staged bytes over the target and removes the
+// temporary file. It is not interrupted: half a copy would be the worst end.
+func (s *staged) copyInPlace() error {
+	src, err := os.Open(s.temp)
+	if err != nil {
+		return errors.Join(err, s.drop())
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(s.path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return errors.Join(err, s.drop())
+	}
+	_, err = io.Copy(dst, src)
+	if cerr := dst.Close(); err == nil {
+		err = cerr
+	}
+	derr := s.drop()
+	s.state = stagedDone
+	return errors.Join(err, derr)
+}
+
+// notice says that the target was not replaced in one step.
+func (s *staged) notice() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inPlace == nil || s.state != stagedDone {
+		return ""
+	}
+	return fmt.Sprintf("%s cannot be replaced (%v): it was written in place", s.name, bare(s.inPlace))
+}
+
+// Abandon removes the temporary file.
+func (s *staged) Abandon() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == stagedDone {
+		return nil
+	}
+	s.state = stagedAbandoned
+	return wrap(s.name, s.drop())
+}
+
+// drop closes and removes the temporary file; a second call finishes what the
+// first could not (a system that does not remove open files).
+func (s *staged) drop() error {
+	if s.temp == "" {
+		return nil
+	}
+	_ = s.file.Close() // its bytes are no longer wanted
+	if err := os.Remove(s.temp); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	s.temp = ""
+	return nil
+}
+
+func (s *staged) Committed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == stagedDone
+}

@@ -1,0 +1,250 @@
+package outfile
+
+import (
+	"io"
+	"os"
+	"sync"
+)
+
+// Stream is a Sink whose bytes cannot be taken back once written: stdout, a
+// FIFO, a device, an inherited descriptor. It holds them until Commit, up to
+// HoldLimit; beyond that they are committed (R9.3).
+type Stream struct {
+	name string
+	// open gives the target at the first byte; it must return when done is
+	// closed. The closer is nil for what is not ours to close.
+	open func(done <-chan struct{}) (io.Writer, io.Closer, error)
+	void bool // the null device: nothing written there is ever missed
+
+	done chan struct{} // closed by Abandon
+
+	mu        sync.Mutex
+	w         io.Writer
+	closer    io.Closer
+	held      []byte
+	hold      bool
+	committed bool
+	finished  bool // Commit succeeded
+	abandoned bool
+}
+
+// StreamOptions says how a Stream behaves.
+type StreamOptions struct {
+	// Unheld passes every byte on at once: -N, a terminal.
+	Unheld bool
+}
+
+// Stdout is the sink for standard output. w is not closed.
+func Stdout(w io.Writer, opts StreamOptions) *Stream {
+	return newStream("stdout", opts, func(<-chan struct{}) (io.Writer, io.Closer, error) { return w, nil, nil })
+}
+
+func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {
+	return &Stream{name: name, open: open, hold: !opts.Unheld, done: make(chan struct{})}
+}
+
+// Unhold passes the bytes on at once from now on: the answer turned out to be
+// an event stream. What is held goes out with the next byte or Commit.
+func (s *Stream) Unhold() {
+	s.mu.Lock()
+	s.hold = false
+	s.mu.Unlock()
+}
+
+// Write holds p, or passes it on with everything held before it.
+func (s *Stream) Write(p []byte) (int, error) {
+	if kept, err := s.keep(p); kept || err != nil {
+		return len(p), err
+	}
+	w, err := s.release()
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(p)
+	return n, wrap(s.name, err)
+}
+
+// ReadFrom holds what r gives while there is room; the rest goes straight to
+// the target, without copying where r can do that.
+func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
+	n, whole, err := s.fill(r)
+	if whole || err != nil {
+		return n, err
+	}
+	w, err := s.release()
+	if err != nil {
+		return n, err
+	}
+	m, err := copyTo(s.name, w, r)
+	return n + m, err
+}
+
+// keep appends p to what is held, if it is to be held and fits.
+func (s *Stream) keep(p []byte) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.abandoned {
+		return false, wrap(s.name, ErrAbandoned)
+	}
+	if !s.hold || len(s.held)+len(p) > HoldLimit {
+		return false, nil
+	}
+	s.held = append(s.held, p...)
+	return true, nil
+}
+
+// fill reads r into the hold until it is full or r ends (whole).
+func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
+	var buf []byte
+	for size := 4 << 10; ; size = min(2*size, 64<<10) {
+		s.mu.Lock()
+		room, dead := HoldLimit-len(s.held), s.abandoned
+		if !s.hold {
+			room = 0
+		}
+		s.mu.Unlock()
+		if dead {
+			return n, false, wrap(s.name, ErrAbandoned)
+		}
+		if room == 0 {
+			return n, false, nil
+		}
+		if len(buf) < size {
+			buf = make([]byte, size)
+		}
+		m, err := r.Read(buf[:min(room, len(buf))])
+		if m > 0 {
+			// It fits: nobody else writes. Only Abandon can intervene.
+			if _, kerr := s.keep(buf[:m]); kerr != nil {
+				return n, false, kerr
+			}
+			n += int64(m)
+		}
+		if err == io.EOF {
+			return n, true, nil
+		}
+		if err != nil {
+			return n, false, err
+		}
+	}
+}
+
+// release opens the target, sends what is held and ends the holding.
+func (s *Stream) release() (io.Writer, error) {
+	s.mu.Lock()
+	w, held, dead := s.w, s.held, s.abandoned
+	s.held, s.hold = nil, false
+	s.committed = s.committed || !s.void
+	s.mu.Unlock()
+	if dead {
+		return nil, wrap(s.name, ErrAbandoned)
+	}
+	if w == nil {
+		var err error
+		if w, err = s.attach(); err != nil {
+			return nil, err
+		}
+	}
+	if len(held) > 0 {
+		// Outside of the lock: a pipe that nobody reads must not block Abandon.
+		if _, err := w.Write(held); err != nil {
+			return nil, wrap(s.name, err)
+		}
+	}
+	return w, nil
+}
+
+// attach opens the target, unless Abandon comes first.
+func (s *Stream) attach() (io.Writer, error) {
+	w, closer, err := s.open(s.done)
+	if err != nil {
+		return nil, wrap(s.name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.abandoned {
+		if closer != nil {
+			_ = closer.Close()
+		}
+		return nil, wrap(s.name, ErrAbandoned)
+	}
+	s.w, s.closer = w, closer
+	return w, nil
+}
+
+// Reset drops what is held.
+func (s *Stream) Reset() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.committed {
+		return wrap(s.name, ErrCommitted)
+	}
+	s.held = s.held[:0]
+	return nil
+}
+
+// Commit sends what is held and closes a target that is ours, so that a reader
+// of a FIFO sees its end. A target that no byte was written to is opened all the same.
+func (s *Stream) Commit() error {
+	s.mu.Lock()
+	finished := s.finished
+	s.mu.Unlock()
+	if finished {
+		return nil
+	}
+	if _, err := s.release(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished = true
+	return wrap(s.name, s.close())
+}
+
+// Abandon drops what is held and wakes a writer that waits for a reader.
+// Bytes that are committed stay.
+func (s *Stream) Abandon() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finished || s.abandoned {
+		return nil
+	}
+	s.abandoned = true
+	s.held = nil
+	close(s.done)
+	// A failure to close what is given up tells nobody anything.
+	_ = s.close()
+	return nil
+}
+
+func (s *Stream) close() error {
+	if s.closer == nil {
+		return nil
+	}
+	c := s.closer
+	s.closer = nil
+	return c.Close()
+}
+
+// Committed reports whether a byte may have left.
+func (s *Stream) Committed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.committed
+}
+
+var _ interface {
+	Sink
+	io.ReaderFrom
+} = (*Stream)(nil)
+
+// openDevice opens what is not a regular file for writing, as it is.
+func openDevice(path string) func(<-chan struct{}) (io.Writer, io.Closer, error) {
+	return func(<-chan struct{}) (io.Writer, io.Closer, error) {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f, f, nil
+	}
+}

@@ -1,0 +1,38 @@
+package outfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// hasDescriptorNames: there is no /dev/fd here.
+const hasDescriptorNames = false
+
+var (
+	errIsDir    = errors.New("is a directory")
+	errLinkLoop = errors.New("too many levels of symbolic links")
+)
+
+// errNoData is ERROR_NO_DATA: the pipe is being closed.
+const errNoData = syscall.Errno(232)
+
+func brokenPipe(err error) bool {
+	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, errNoData)
+}
+
+func dup(int, string) (*os.File, error) { return nil, os.ErrInvalid }
+
+func openFIFO(path string) func(<-chan struct{}) (io.Writer, io.Closer, error) {
+	return openDevice(path)
+}
+
+// isNull reports whether a character device is the null device.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(null, info)
+}
+
+// adoptOwner: files here take their owner and access list from the folder.
+func adoptOwner(*os.File, os.FileInfo) error { return nil }
