@@ -16,7 +16,9 @@ type Template struct {
 	UserAgent   string // "" sends none
 	Referer     string // -e, without ";auto"
 	AutoReferer bool
-	Range       string // -r, "" none
+	Range       string // -r without "bytes=", "" none
+	Conditions  []Field // -z: If-Modified-Since or If-Unmodified-Since
+	TE          bool    // --tr-encoding
 	Accept      string // "*/*"; --json: application/json
 	ContentType string // default for the body, "" none
 	Compressed  bool
@@ -64,16 +66,22 @@ type Body interface {
 	Close() error
 }
 
-// URL is a URL in curl's reading: kept as written, but for dot segments.
+// URL is a URL in curl's reading: kept as written, but for dot segments, the
+// scheme's case, leading zeros of the port and odd spellings of IPv4 addresses.
+// It is not changed once made: methods give new ones.
 type URL struct {
 	Scheme   string // lower case
 	User     string // decoded
-	Password string
+	Password string // decoded
 	HasUser  bool
-	Host     string // without brackets, lower case is not forced; IDN as written
-	Port     string // as written, "" default
+	Host     string // without brackets, case kept, IDN as written, IPv6 with its zone
+	Port     string // decimal, "" default
 	Path     string // "/" at least
 	Query    string // without "?"
 	HasQuery bool
 	Fragment string
+
+	userinfo    string // as written
+	hasFragment bool
+	ascii       string // Host with A-labels; "" not yet known
 }

@@ -1,0 +1,98 @@
+package request
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Files is how this package reaches what is outside: injected, so that tests
+// need no real standard input.
+type Files struct {
+	// Stdin is what "-" means; nil reads as empty.
+	Stdin io.Reader
+	// Open opens a file by name; nil is os.Open.
+	Open func(name string) (*os.File, error)
+	// TempDir is where large streams are spooled; "" is os.TempDir().
+	TempDir string
+	// NoSpool streams what is no regular file once (--no-spool).
+	NoSpool bool
+	// MayReplay is whether any second sending is possible: more than one
+	// attempt, a redirect that keeps the body, a challenge. Without it an
+	// upload from a stream is not spooled.
+	MayReplay bool
+}
+
+// open opens a file or, for "-", standard input (whose Close does nothing).
+func (f *Files) open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(f.stdin()), nil
+	}
+	file, err := f.openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+func (f *Files) stdin() io.Reader {
+	if f == nil || f.Stdin == nil {
+		return eofReader{}
+	}
+	return f.Stdin
+}
+
+func (f *Files) openFile(name string) (*os.File, error) {
+	open := os.Open
+	if f != nil && f.Open != nil {
+		open = f.Open
+	}
+	file, err := open(name)
+	if err != nil {
+		return nil, inputError("cannot open %s: %w", name, pathless(err))
+	}
+	return file, nil
+}
+
+// source opens what a data flag names and tells a regular file (whose info is
+// returned, and which is closed again) from a stream to be read now.
+func (f *Files) source(name string) (fs.FileInfo, io.ReadCloser, error) {
+	if name == "-" {
+		return nil, io.NopCloser(f.stdin()), nil
+	}
+	file, err := f.openFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		file.Close()
+		return nil, nil, inputError("cannot read %s: %w", name, pathless(err))
+	case info.IsDir():
+		file.Close()
+		return nil, nil, inputError("cannot read %s: it is a directory", name)
+	case info.Mode().IsRegular() && info.Size() > 0 || info.Mode().IsRegular() && !unsized(file):
+		return info, nil, file.Close()
+	}
+	return nil, file, nil
+}
+
+// unsized reports whether a file whose size is said to be zero gives bytes all
+// the same (/proc): it is then read like a stream.
+func unsized(f *os.File) bool {
+	var b [1]byte
+	n, _ := f.ReadAt(b[:], 0)
+	return n > 0
+}
+
+type eofReader struct{}
+
+func (eofReader) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (f *Files) tempDir() string {
+	if f == nil {
+		return ""
+	}
+	return f.TempDir
+}

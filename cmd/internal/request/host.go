@@ -1,0 +1,108 @@
+package request
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// badHost are the bytes that no host name may hold.
+const badHost = " \r\n\t/:#?!@{}[]\\$'\"^`*<>=;,+&()|%"
+
+// setHost reads a host: an IPv6 literal in brackets, an IPv4 address in any of
+// inet_aton's spellings (made dotted-decimal), or a name, which may be
+// international.
+func (u *URL) setHost(s string) *Error {
+	if strings.HasPrefix(s, "[") {
+		return u.setIPv6(s[1 : len(s)-1])
+	}
+	name, ok := unescape(s)
+	if !ok {
+		return malformed("NUL in the host name")
+	}
+	if name == "" {
+		return malformed("no host")
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] < 0x20 || name[i] == 0x7f || strings.IndexByte(badHost, name[i]) >= 0 {
+			return malformed("a host name cannot hold " + strconv.QuoteToASCII(name[i:i+1]))
+		}
+	}
+	if dotted, ok := looseIPv4(name); ok {
+		name = dotted
+	}
+	u.Host = name
+	ascii, err := asciiHost(name)
+	if err != nil {
+		return malformed("the international host name is not valid")
+	}
+	u.ascii = ascii
+	return nil
+}
+
+func (u *URL) setIPv6(s string) *Error {
+	address, zone, hasZone := strings.Cut(s, "%")
+	if hasZone {
+		zone = strings.TrimPrefix(zone, "25")
+		if zone == "" || strings.ContainsAny(zone, "%/[]@ ") {
+			return malformed("bad zone in an IPv6 address")
+		}
+	}
+	a, err := netip.ParseAddr(address)
+	if err != nil || !a.Is6() {
+		return malformed("bad IPv6 address")
+	}
+	u.Host = address
+	if hasZone {
+		u.Host += "%" + zone
+	}
+	u.ascii = u.Host
+	return nil
+}
+
+// asciiHost gives the A-label form of an international name (UTS 46, as
+// browsers and curl look names up); an ASCII name is left as written.
+func asciiHost(name string) (string, error) {
+	for i := 0; i < len(name); i++ {
+		if name[i] >= 0x80 {
+			return idna.Lookup.ToASCII(name)
+		}
+	}
+	return name, nil
+}
+
+// looseIPv4 reads the forms of inet_aton: one to four numbers, decimal, octal
+// (0…) or hexadecimal (0x…), the last one filling what is left of 32 bits.
+func looseIPv4(s string) (string, bool) {
+	parts := strings.Split(s, ".")
+	if len(parts) > 4 {
+		return "", false
+	}
+	var address uint64
+	for i, part := range parts {
+		if part == "" || part[0] < '0' || part[0] > '9' || strings.IndexByte(part, '_') >= 0 ||
+			strings.HasPrefix(part, "0b") || strings.HasPrefix(part, "0B") ||
+			strings.HasPrefix(part, "0o") || strings.HasPrefix(part, "0O") {
+			return "", false
+		}
+		n, err := strconv.ParseUint(part, 0, 32)
+		if err != nil {
+			return "", false
+		}
+		if i < len(parts)-1 {
+			if n > 255 {
+				return "", false
+			}
+			address |= n << (24 - 8*i)
+			continue
+		}
+		if n >= 1<<(32-8*i) {
+			return "", false
+		}
+		address |= n
+	}
+	a := netip.AddrFrom4([4]byte{byte(address >> 24), byte(address >> 16), byte(address >> 8), byte(address)})
+	return a.String(), true
+}

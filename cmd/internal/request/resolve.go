@@ -1,0 +1,79 @@
+package request
+
+import (
+	"strings"
+
+	"github.com/bidehttp/bide/retry"
+)
+
+// Resolve gives the URL that a Location (or any reference from a server) means
+// when seen from u: RFC 3986 §5.2, with curl's leniency towards servers: spaces
+// become %20 in the path and + in the query, bytes above 0x7f become %XX,
+// surrounding blanks are ignored. A relative reference keeps u's userinfo, one
+// with a host of its own does not. Only the reference's own fragment is kept.
+// Errors are *Error of class redirect, exit 1 for a refused scheme, else 3.
+func (u *URL) Resolve(location string) (*URL, error) {
+	v, err := u.resolve(strings.Trim(location, " \t"))
+	if err != nil {
+		err.Class = retry.ClassRedirect
+		return nil, err
+	}
+	return v, nil
+}
+
+func (u *URL) resolve(ref string) (*URL, *Error) {
+	p := urlParser{lenient: true}
+	if err := p.scan(ref); err != nil {
+		return nil, err
+	}
+	if schemeLen(ref) > 0 {
+		return p.parse(ref)
+	}
+	if strings.HasPrefix(ref, "//") {
+		return p.parse(u.Scheme + ":" + ref)
+	}
+	v := *u
+	v.Fragment, v.hasFragment = "", false
+	switch {
+	case ref == "" || ref[0] == '#':
+		_, v.Fragment, v.hasFragment = strings.Cut(ref, "#")
+		v.Fragment = escapeRaw(v.Fragment, "%20")
+		return &v, nil
+	case ref[0] == '?':
+		p.setTail(&v, ref)
+		v.Path = u.Path
+	case ref[0] == '/':
+		p.setTail(&v, ref)
+	default:
+		base := u.Path[:strings.LastIndexByte(u.Path, '/')+1]
+		p.setTail(&v, base+ref)
+	}
+	v.Fragment = escapeRaw(v.Fragment, "%20")
+	return &v, nil
+}
+
+// WithUploadName gives the URL to which -T sends a file: one whose path ends
+// in "/" gets the file's last path element, percent-encoded (curl). A name
+// with a query stays before it. An empty name (stdin) changes nothing.
+func (u *URL) WithUploadName(file string) *URL {
+	name := file[strings.LastIndexAny(file, `/\`)+1:]
+	if name == "" || !strings.HasSuffix(u.Path, "/") {
+		return u
+	}
+	v := *u
+	v.Path += urlEncodeLower(name)
+	return &v
+}
+
+// WithQuery gives the URL with more query text after what it has (-G, --url-query).
+func (u *URL) WithQuery(text string) (*URL, error) {
+	if err := (urlParser{}).scan(text); err != nil {
+		return nil, err
+	}
+	v := *u
+	if v.Query != "" && text != "" {
+		text = "&" + text
+	}
+	v.Query, v.HasQuery = v.Query+text, true
+	return &v, nil
+}

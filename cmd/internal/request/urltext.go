@@ -1,0 +1,130 @@
+package request
+
+import "strings"
+
+// ASCIIHost is the host to look up and to show to the server: international
+// names as A-labels, an IPv6 address without brackets but with its zone.
+func (u *URL) ASCIIHost() string {
+	if u.ascii != "" {
+		return u.ascii
+	}
+	if ascii, err := asciiHost(u.Host); err == nil {
+		return ascii
+	}
+	return u.Host
+}
+
+// EffectivePort is the port as written, or the scheme's own.
+func (u *URL) EffectivePort() string {
+	switch {
+	case u.Port != "":
+		return u.Port
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// Origin is "scheme://host:port" in lower case with the port always there: two
+// URLs are of one origin when their Origins are equal (RFC 6454 §4).
+func (u *URL) Origin() string {
+	return u.Scheme + "://" + bracket(strings.ToLower(u.ASCIIHost())) + ":" + u.EffectivePort()
+}
+
+// SameOrigin reports whether credentials for u may be shown to v.
+func (u *URL) SameOrigin(v *URL) bool { return u.Origin() == v.Origin() }
+
+// HostHeader is the value of Host: without userinfo, zone and the scheme's
+// default port.
+func (u *URL) HostHeader() string {
+	host, _, _ := strings.Cut(u.ASCIIHost(), "%")
+	host = bracket(host)
+	if u.defaultPort() {
+		return host
+	}
+	return host + ":" + u.Port
+}
+
+func (u *URL) defaultPort() bool {
+	return u.Port == "" || u.Scheme == "http" && u.Port == "80" || u.Scheme == "https" && u.Port == "443"
+}
+
+// RequestTarget is path and query: the origin-form of RFC 9112 §3.2.1.
+func (u *URL) RequestTarget() string {
+	if !u.HasQuery {
+		return u.Path
+	}
+	return u.Path + "?" + u.Query
+}
+
+// Absolute is the absolute-form for a proxy (RFC 9112 §3.2.2): no userinfo, no fragment.
+func (u *URL) Absolute() string { return u.Scheme + "://" + u.HostHeader() + u.RequestTarget() }
+
+// String is the whole URL with its userinfo: curl's %{url_effective}. What a
+// person or a log sees is Redacted's.
+func (u *URL) String() string {
+	var b strings.Builder
+	b.WriteString(u.Scheme)
+	b.WriteString("://")
+	if u.HasUser {
+		b.WriteString(u.rawUserinfo())
+		b.WriteByte('@')
+	}
+	b.WriteString(bracket(u.Host))
+	if u.Port != "" {
+		b.WriteByte(':')
+		b.WriteString(u.Port)
+	}
+	b.WriteString(u.RequestTarget())
+	if u.Fragment != "" || u.hasFragment {
+		b.WriteByte('#')
+		b.WriteString(u.Fragment)
+	}
+	return b.String()
+}
+
+func (u *URL) rawUserinfo() string {
+	if u.userinfo != "" || u.User == "" && u.Password == "" {
+		return u.userinfo
+	}
+	return urlEncode(u.User) + ":" + urlEncode(u.Password)
+}
+
+// Redacted is the URL as it may be shown (R11.1): no userinfo, no fragment,
+// the values of query parameters as ***; with redactPath the path as /***, too.
+func (u *URL) Redacted(redactPath bool) string {
+	s := u.Scheme + "://" + bracket(u.Host)
+	if u.Port != "" {
+		s += ":" + u.Port
+	}
+	switch {
+	case redactPath && (u.Path != "/" || u.HasQuery):
+		return s + "/***"
+	case !u.HasQuery:
+		return s + u.Path
+	}
+	return s + u.Path + "?" + redactQuery(u.Query)
+}
+
+// redactQuery hides every value. A parameter without "=" may be a secret
+// itself, so it is hidden as a whole.
+func redactQuery(query string) string {
+	params := strings.Split(query, "&")
+	for i, p := range params {
+		name, _, ok := strings.Cut(p, "=")
+		switch {
+		case ok:
+			params[i] = name + "=***"
+		case p != "":
+			params[i] = "***"
+		}
+	}
+	return strings.Join(params, "&")
+}
+
+func bracket(host string) string {
+	if strings.IndexByte(host, ':') >= 0 {
+		return "[" + host + "]"
+	}
+	return host
+}
