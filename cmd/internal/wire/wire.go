@@ -5,9 +5,11 @@ package wire
 import (
 	"context"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
 )
 
 // Field is one header line, in the order and case of the wire.
@@ -25,6 +27,8 @@ type Request struct {
 	Header    []Field // complete and ordered
 	// Body is read once; nil is no body. An *os.File (or an io.LimitedReader on
 	// one) goes by sendfile where the connection is bare TCP.
+	// When the answer or the end of ctx comes while a Read of it blocks, RoundTrip
+	// does not wait for that Read: its bytes are dropped when it returns.
 	Body io.Reader
 	// Length of the body; -1 is unknown (chunked on HTTP/1.1).
 	Length int64
@@ -39,6 +43,9 @@ type Request struct {
 	HTTP09 bool
 	// Now is the injected monotonic clock.
 	Now func() time.Duration
+	// Progress, when not nil, counts the body bytes that went out, as they go;
+	// meters poll it.
+	Progress *atomic.Int64
 	// Trace may be nil.
 	Trace transport.Trace
 }
@@ -52,11 +59,14 @@ type Response struct {
 	Interim [][]byte // raw blocks of the 1xx answers before it
 	Raw     []byte   // raw block of this answer with its empty line; HTTP/2: in curl's rendering
 	Length  int64    // of the body, -1 unknown; 0 where the method or status has none
+	Codings []string // transfer codings left on the body, in the order applied ("gzip"); chunked is already off
 	Body    *Body    // never nil
 	Timing  Timing
 }
 
-// Timing holds instants on the injected monotonic clock and byte counts.
+// Timing holds instants on the injected monotonic clock and byte counts. In a
+// Response they are a snapshot at the head; an upload that a success (2xx)
+// overtook goes on while the body is read, see Body.Uploaded.
 type Timing struct {
 	Start     time.Duration // the request began to be written
 	Sent      time.Duration // its last byte was written; 0 when it was not
@@ -69,39 +79,17 @@ type Timing struct {
 
 // RoundTrip sends r on c and reads the head of the answer. It never sends
 // twice. Errors are *transport.Error with class, phase and Sent as facts. When
-// ctx ends, what blocks is woken at once and the error wraps context.Cause(ctx);
-// the class is then timeout, unless the cause is a cancellation (canceled).
-// On error the connection must be closed; RoundTrip has done so.
+// ctx ends, what blocks is woken at once, in the body too, and the error wraps
+// context.Cause(ctx); the class is then timeout, unless the cause is a
+// cancellation (canceled). On error the connection must be closed; RoundTrip
+// has done so.
 func RoundTrip(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
-	panic("skeleton")
+	if ctx.Err() != nil {
+		_ = c.Close()
+		return nil, Timing{}, ended(ctx, retry.SentNothing, retry.PhaseSend, "before the request was sent")
+	}
+	if c.ALPN == "h2" {
+		return roundTrip2(ctx, c, r)
+	}
+	return roundTrip1(ctx, c, r)
 }
-
-// Body is the rest of a response. It is not safe for concurrent use.
-type Body struct {
-	state bodyState
-}
-
-// Read reads decoded (un-chunked) bytes; io.EOF only when the body is whole.
-// A body that broke off gives an *transport.Error of class truncated.
-func (b *Body) Read(p []byte) (int, error) { panic("skeleton") }
-
-// WriteTo copies the whole body to w. To an *os.File from bare TCP with a
-// length it goes by splice, without touching the bytes.
-func (b *Body) WriteTo(w io.Writer) (int64, error) { panic("skeleton") }
-
-// Received is the number of body bytes that came over the wire so far; it may
-// be called from another goroutine while WriteTo runs (meters poll it).
-func (b *Body) Received() int64 { panic("skeleton") }
-
-// Reusable reports whether the body is whole and the connection may carry
-// another request.
-func (b *Body) Reusable() bool { panic("skeleton") }
-
-// Trailer are the fields after a chunked or HTTP/2 body, once it is whole.
-func (b *Body) Trailer() []Field { panic("skeleton") }
-
-// Close gives up what is not yet read: HTTP/1 closes the connection unless
-// Reusable, HTTP/2 resets the stream.
-func (b *Body) Close() error { panic("skeleton") }
-
-type bodyState struct{}

@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+)
+
+// framing is how the end of a body is known (RFC 9112 §6.3).
+type framing int
+
+const (
+	framedNone    framing = iota // there is no body
+	framedLength                 // Content-Length
+	framedChunked                // Transfer-Encoding: chunked
+	framedClose                  // up to the connection's end
+)
+
+// delimit is the framing of h's body and its length, -1 when unknown; keep
+// says whether the connection may be used again after it (RFC 9112 §9.3).
+type delimit struct {
+	kind    framing
+	length  int64
+	keep    bool
+	codings []string
+}
+
+// bodyless reports the answers that have no body whatever their fields say.
+func bodyless(method string, status int) bool {
+	return method == "HEAD" || status == 204 || status == 304 || status < 200
+}
+
+func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
+	d := delimit{length: -1, keep: h.persists(viaProxy) && !asksToClose(r)}
+	codings := tokens(h.fields, "Transfer-Encoding")
+	length, err := contentLength(h.fields)
+	switch {
+	case bodyless(r.Method, h.status):
+		d.kind, d.length = framedNone, 0
+		return d, nil
+	case len(codings) > 0:
+		// Both kinds of framing in one answer: Transfer-Encoding wins, and the
+		// connection is not trusted further (RFC 9112 §6.3 item 3).
+		d.keep = d.keep && length < 0 && err == nil && h.minor == 1
+		if last := len(codings) - 1; codings[last] == "chunked" {
+			d.kind, d.codings = framedChunked, codings[:last]
+		} else {
+			d.kind, d.codings, d.keep = framedClose, codings, false
+		}
+		d.codings = real(d.codings)
+		return d, nil
+	case r.IgnoreLength:
+		d.kind, d.keep = framedClose, false
+		return d, nil
+	case err != nil:
+		return d, err
+	case length >= 0:
+		d.kind, d.length = framedLength, length
+		return d, nil
+	}
+	d.kind, d.keep = framedClose, false
+	return d, nil
+}
+
+// real drops "identity", an old name for no coding.
+func real(codings []string) []string {
+	var out []string
+	for _, c := range codings {
+		if c != "identity" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// contentLength is the value of Content-Length, -1 when absent. Repeated equal
+// values are one (RFC 9110 §8.6); anything else is an error.
+func contentLength(fields []Field) (int64, error) {
+	length := int64(-1)
+	for _, f := range fields {
+		if !strings.EqualFold(f.Name, "Content-Length") {
+			continue
+		}
+		for part := range strings.SplitSeq(f.Value, ",") {
+			part = strings.Trim(part, " \t")
+			n, err := strconv.ParseInt(part, 10, 64)
+			if err != nil || !digits([]byte(part)) {
+				return -1, &replyError{exitcode.WeirdReply, "Invalid Content-Length: value"}
+			}
+			if length >= 0 && n != length {
+				return -1, &replyError{exitcode.WeirdReply, "Differing Content-Length: values"}
+			}
+			length = n
+		}
+	}
+	return length, nil
+}
+
+// persists reports whether the server keeps the connection open.
+func (h *head) persists(viaProxy bool) bool {
+	options := tokens(h.fields, "Connection")
+	if viaProxy {
+		options = append(options, tokens(h.fields, "Proxy-Connection")...)
+	}
+	keep := h.minor == 1
+	for _, o := range options {
+		switch o {
+		case "close":
+			return false
+		case "keep-alive":
+			keep = true
+		}
+	}
+	return keep
+}
+
+// asksToClose reports whether the request itself ends the connection.
+func asksToClose(r *Request) bool {
+	for _, o := range tokens(r.Header, "Connection") {
+		if o == "close" {
+			return true
+		}
+	}
+	return false
+}
+
+// tokens are the lower-cased list elements of all fields of that name, without
+// parameters.
+func tokens(fields []Field, name string) []string {
+	var out []string
+	for _, f := range fields {
+		if !strings.EqualFold(f.Name, name) {
+			continue
+		}
+		for t := range strings.SplitSeq(f.Value, ",") {
+			t, _, _ = strings.Cut(t, ";")
+			if t = strings.ToLower(strings.Trim(t, " \t")); t != "" {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,318 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
+)
+
+// flight is one HTTP/1 request on its way, and its answer.
+type flight struct {
+	ctx   context.Context
+	c     *transport.Conn
+	r     *Request
+	br    *bufio.Reader
+	wake  waker
+	t     Timing
+	out   int64   // request bytes that went out, the streamed body excepted
+	up    *upload // nil when head and body went out in one write
+	trace tracer
+}
+
+func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
+	if c.Buf == nil {
+		c.Buf = bufio.NewReaderSize(c.Conn, readerSize)
+	}
+	f := &flight{ctx: ctx, c: c, r: r, br: c.Buf, trace: tracer{to: r.Trace}}
+	f.wake.start(ctx, c.Conn)
+	resp, err := f.run()
+	if err != nil {
+		f.wake.release()
+		if f.up != nil {
+			f.up.abandon()
+		}
+		_ = c.Close()
+		f.count()
+		return nil, f.t, err
+	}
+	return resp, resp.Timing, nil
+}
+
+func (f *flight) run() (*Response, error) {
+	f.t.Start = f.r.Now()
+	resp := &Response{}
+	h, err := f.send(resp)
+	if err == nil && h == nil {
+		h, err = f.final(resp)
+	}
+	if errors.Is(err, errNoHead) {
+		return f.headless(resp)
+	}
+	if err != nil {
+		return nil, f.failed(err)
+	}
+	d, err := h.delimit(f.r, f.c.ViaProxy)
+	if err != nil {
+		return nil, f.failed(err)
+	}
+	f.t.Head = f.r.Now()
+	f.settle(h.status)
+	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
+	resp.Header, resp.Raw = h.fields, h.raw
+	f.finish(resp, d)
+	return resp, nil
+}
+
+// headless makes the response of HTTP/0.9: bytes without a head.
+func (f *flight) headless(resp *Response) (*Response, error) {
+	if !f.r.HTTP09 {
+		return nil, f.failed(&replyError{exitcode.BadProtocol, "Received HTTP/0.9 when not allowed"})
+	}
+	f.t.Head = f.r.Now()
+	f.settle(0)
+	resp.Proto = "HTTP/0.9"
+	f.finish(resp, delimit{kind: framedClose, length: -1})
+	return resp, nil
+}
+
+func (f *flight) finish(resp *Response, d delimit) {
+	f.count()
+	resp.Length, resp.Codings, resp.Timing = d.length, d.codings, f.t
+	resp.Body = newBody1(f, d)
+}
+
+// count brings the figures of the upload up to date.
+func (f *flight) count() {
+	if f.up == nil {
+		return
+	}
+	f.t.BodyOut = f.up.sent.Load()
+	if f.up.whole() {
+		f.t.Sent = time.Duration(f.up.end.Load())
+	}
+}
+
+// send writes the head and starts the body. It returns a head when the final
+// answer came before the body was asked for.
+func (f *flight) send(resp *Response) (*head, error) {
+	m, err := newMessage(f.r)
+	if err != nil {
+		return nil, err
+	}
+	f.trace.headerOut(m.buf[:m.head])
+	f.trace.dataOut(m.body)
+	n, err := f.c.Write(m.buf)
+	f.out = int64(n)
+	f.t.HeadOut = min(f.out, int64(m.head))
+	if extra := f.out - f.t.HeadOut; extra > 0 {
+		f.t.BodyOut = min(extra, int64(len(m.body)))
+		f.progress(f.t.BodyOut)
+	}
+	if err != nil {
+		return f.answered(resp, err)
+	}
+	if m.complete {
+		f.t.Sent = f.r.Now()
+		return nil, nil
+	}
+	f.up = newUpload(f, m)
+	if f.r.Expect > 0 {
+		h, err := f.await100(resp)
+		if err != nil || h != nil && h.status >= 300 {
+			f.up.skip()
+			return h, err
+		}
+		go f.up.run()
+		return h, nil
+	}
+	go f.up.run()
+	return nil, nil
+}
+
+func (f *flight) progress(n int64) {
+	if f.r.Progress != nil {
+		f.r.Progress.Add(n)
+	}
+}
+
+// answered looks for an answer after a write failed with werr: a server may
+// refuse a request before it has read it, and close.
+func (f *flight) answered(resp *Response, werr error) (*head, error) {
+	if f.ctx.Err() != nil {
+		return nil, werr
+	}
+	f.wake.readBy(time.Now().Add(afterWriteError))
+	h, err := f.final(resp)
+	var reply *replyError
+	if err != nil && !errors.As(err, &reply) && !errors.Is(err, errNoHead) {
+		return nil, &writeError{werr}
+	}
+	f.up = &upload{f: f, err: werr, done: make(chan struct{})}
+	f.up.sent.Store(f.t.BodyOut)
+	close(f.up.done)
+	return h, err
+}
+
+// afterWriteError is how long an answer is looked for on a connection that
+// takes no more bytes; such a connection is nearly always at its end already.
+const afterWriteError = 2 * time.Second
+
+// writeError marks an error of sending.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }
+
+// await100 waits up to Expect for an answer to the head (RFC 9110 §10.1.1). A
+// nil head means: send the body.
+func (f *flight) await100(resp *Response) (*head, error) {
+	f.wake.readBy(time.Now().Add(f.r.Expect))
+	_, err := f.br.Peek(1)
+	f.wake.readBy(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.next(resp, 100)
+}
+
+// final reads heads up to the final one.
+func (f *flight) final(resp *Response) (*head, error) { return f.next(resp, 0) }
+
+// next reads heads up to the final one, or up to the 1xx answer until.
+func (f *flight) next(resp *Response, until int) (*head, error) {
+	for {
+		if err := checkPrefix(f.br); err != nil {
+			if errors.Is(err, errNoHead) && f.t.FirstByte == 0 {
+				f.t.FirstByte = f.r.Now()
+			}
+			return nil, err
+		}
+		if f.t.FirstByte == 0 {
+			f.t.FirstByte = f.r.Now()
+		}
+		raw, err := readBlock(f.br, maxHeads-int(f.t.HeadIn), f.trace.headerIn())
+		f.t.HeadIn += int64(len(raw))
+		if err != nil {
+			return nil, err
+		}
+		h, err := parseHead(raw)
+		if err != nil || h.status >= 200 {
+			return h, err
+		}
+		if h.status == 101 {
+			return nil, &replyError{exitcode.WeirdReply, "Switching Protocols was not asked for"}
+		}
+		resp.Interim = append(resp.Interim, raw)
+		if len(resp.Interim) > maxInterim {
+			return nil, &replyError{exitcode.WeirdReply, "Too many informational responses"}
+		}
+		if h.status == until {
+			return nil, nil
+		}
+	}
+}
+
+// settle decides what a final answer does to an upload on its way: a failure
+// or a redirect ends it, a success lets it go on.
+func (f *flight) settle(status int) {
+	if f.up != nil && (status == 0 || status >= 300) {
+		f.up.abandon()
+	}
+}
+
+func (f *flight) sentAny() retry.Sent {
+	if f.out > 0 {
+		return retry.SentMaybe
+	}
+	return retry.SentNothing
+}
+
+// failed gives an error before the final head its class.
+func (f *flight) failed(err error) error {
+	sent := f.sentAny()
+	phase, where := retry.PhaseResponse, "while waiting for the response"
+	if f.up == nil && f.t.Sent == 0 || f.up != nil && !f.up.whole() {
+		phase, where = retry.PhaseSend, "while sending the request"
+	}
+	var input *inputError
+	var upErr error
+	if f.up != nil {
+		upErr = f.up.failure()
+	}
+	if errors.As(upErr, &input) || errors.As(err, &input) {
+		return fault(retry.ClassInput, exitcode.Input, sent, retry.PhaseSend, input)
+	}
+	if f.ctx.Err() != nil {
+		return ended(f.ctx, sent, phase, where)
+	}
+	var typed *transport.Error
+	if errors.As(err, &typed) {
+		return typed
+	}
+	var reply *replyError
+	var write *writeError
+	switch {
+	case errors.As(err, &reply):
+	case isCertAlert(err):
+	case errors.As(err, &write):
+		return fault(retry.ClassClosed, exitcode.Send, sent, retry.PhaseSend, sendFailure(write.err))
+	case upErr != nil:
+		return fault(retry.ClassClosed, exitcode.Send, sent, retry.PhaseSend, sendFailure(upErr))
+	}
+	return beforeHead(err, sent, f.t.HeadIn > 0)
+}
+
+// tracer shows a request's steps to a transport.Trace, one at a time: an
+// upload and the answer's head may come at once.
+type tracer struct {
+	to transport.Trace
+	mu sync.Mutex
+}
+
+func (t *tracer) wantsData() bool { return t.to != nil && t.to.WantsData() }
+
+func (t *tracer) headerOut(b []byte) {
+	if t.to != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.to.HeaderOut(b)
+	}
+}
+
+// headerIn is nil when nobody looks.
+func (t *tracer) headerIn() func([]byte) {
+	if t.to == nil {
+		return nil
+	}
+	return func(b []byte) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.to.HeaderIn(b)
+	}
+}
+
+func (t *tracer) dataOut(b []byte) {
+	if len(b) > 0 && t.wantsData() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.to.DataOut(b)
+	}
+}
+
+func (t *tracer) dataIn(b []byte) {
+	if len(b) > 0 && t.wantsData() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.to.DataIn(b)
+	}
+}

@@ -1,0 +1,182 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+)
+
+const (
+	// maxHeads bounds all header blocks of one answer together: curl's figure.
+	maxHeads = 300 << 10
+	// maxInterim bounds the 1xx answers before the final one.
+	maxInterim = 64
+	// readerSize holds any ordinary head and the body's beginning.
+	readerSize = 32 << 10
+)
+
+// head is one parsed response header block of HTTP/1.
+type head struct {
+	minor  int // of HTTP/1.x
+	status int
+	reason string
+	fields []Field
+	raw    []byte
+}
+
+// proto as it stood in the status line.
+func (h *head) proto() string {
+	if h.minor == 0 {
+		return "HTTP/1.0"
+	}
+	return "HTTP/1.1"
+}
+
+// errNoHead says that the answer does not begin as HTTP/1 does.
+var errNoHead = errors.New("answer without a head")
+
+// checkPrefix peeks until the answer is known to begin with "HTTP/" or not.
+func checkPrefix(br *bufio.Reader) error {
+	const want = "HTTP/"
+	for n := 1; n <= len(want); n++ {
+		b, err := br.Peek(n)
+		if len(b) < n {
+			if n > 1 && isEOF(err) {
+				return errNoHead
+			}
+			return err
+		}
+		if b[n-1] != want[n-1] {
+			return errNoHead
+		}
+	}
+	return nil
+}
+
+// readBlock reads lines up to and including an empty one, at most limit bytes.
+// Lines end in LF, with CR before it or not (RFC 9112 §2.2). Every line is
+// shown to see, when that is not nil.
+func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
+	var raw []byte
+	for start := 0; ; start = len(raw) {
+		for {
+			part, err := br.ReadSlice('\n')
+			if len(raw)+len(part) > limit {
+				return raw, &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: more than %d bytes", limit)}
+			}
+			raw = append(raw, part...)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				return raw, err
+			}
+		}
+		line := raw[start:]
+		if see != nil {
+			see(line)
+		}
+		if len(line) == 1 || len(line) == 2 && line[0] == '\r' {
+			return raw, nil
+		}
+	}
+}
+
+// parseHead parses a block that readBlock made. It is as lenient as curl: any
+// reason text, bytes above 0x7f, folded lines, no space after the colon; and
+// as strict where curl is: a header without colon and NUL are no HTTP.
+func parseHead(raw []byte) (*head, error) {
+	line, rest := cutLine(raw)
+	h := &head{raw: raw}
+	if err := h.statusLine(line); err != nil {
+		return nil, err
+	}
+	var err error
+	h.fields, err = parseFields(rest)
+	return h, err
+}
+
+func (h *head) statusLine(line []byte) error {
+	if bytes.IndexByte(line, 0) >= 0 {
+		return &replyError{exitcode.WeirdReply, "Nul byte in header"}
+	}
+	v, ok := bytes.CutPrefix(line, []byte("HTTP/1."))
+	if !ok {
+		return &replyError{exitcode.BadProtocol, "Unsupported HTTP version in response"}
+	}
+	if len(v) < 5 || v[0] != '0' && v[0] != '1' || v[1] != ' ' && v[1] != '\t' || !digits(v[2:5]) {
+		return &replyError{exitcode.BadProtocol, "Unsupported HTTP/1 subversion in response"}
+	}
+	h.minor = int(v[0] - '0')
+	h.status = int(v[2]-'0')*100 + int(v[3]-'0')*10 + int(v[4]-'0')
+	if h.status < 100 {
+		return &replyError{exitcode.WeirdReply, fmt.Sprintf("Invalid status code %03d in response", h.status)}
+	}
+	h.reason = string(bytes.TrimPrefix(v[5:], []byte(" ")))
+	return nil
+}
+
+// parseFields parses header or trailer lines up to the empty line or the end.
+func parseFields(b []byte) ([]Field, error) {
+	fields := make([]Field, 0, bytes.Count(b, []byte{'\n'}))
+	for len(b) > 0 {
+		var line []byte
+		line, b = cutLine(b)
+		if len(line) == 0 {
+			break
+		}
+		if bytes.IndexByte(line, 0) >= 0 {
+			return nil, &replyError{exitcode.WeirdReply, "Nul byte in header"}
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if len(fields) == 0 {
+				return nil, &replyError{exitcode.WeirdReply, "Invalid response header"}
+			}
+			var more []byte
+			line, more, b = fold(line, b)
+			if bytes.IndexByte(more, 0) >= 0 {
+				return nil, &replyError{exitcode.WeirdReply, "Nul byte in header"}
+			}
+			last := &fields[len(fields)-1]
+			last.Value = strings.TrimRight(last.Value+" "+string(more), " \t")
+			continue
+		}
+		name, value, ok := bytes.Cut(line, []byte{':'})
+		if !ok {
+			return nil, &replyError{exitcode.WeirdReply, "Header without colon"}
+		}
+		fields = append(fields, Field{string(name), string(bytes.Trim(value, " \t\r"))})
+	}
+	return fields, nil
+}
+
+// fold joins this and the folded lines that follow (obs-fold, RFC 9112 §5.2)
+// at once, so that a flood of them costs no more than its size.
+func fold(line, rest []byte) (_, joined, after []byte) {
+	joined = bytes.Clone(bytes.Trim(line, " \t\r"))
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+		var next []byte
+		next, rest = cutLine(rest)
+		joined = append(append(joined, ' '), bytes.Trim(next, " \t\r")...)
+	}
+	return line, joined, rest
+}
+
+// cutLine takes the first line off b, without its CRLF or LF.
+func cutLine(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), rest
+}
+
+func digits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}

@@ -1,0 +1,56 @@
+package wire
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// waker ends what blocks on a connection when a context ends, by deadlines in
+// the past. It guards them: once fired, no other deadline takes their place.
+type waker struct {
+	conn net.Conn
+	stop func() bool
+
+	mu    sync.Mutex
+	fired bool
+}
+
+// past is a deadline that is over on any clock.
+func past() time.Time { return time.Unix(1, 0) }
+
+func (w *waker) start(ctx context.Context, conn net.Conn) {
+	w.conn = conn
+	w.stop = context.AfterFunc(ctx, w.fire)
+}
+
+func (w *waker) fire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fired = true
+	_ = w.conn.SetDeadline(past())
+}
+
+// readBy sets the read deadline; the zero time takes it away.
+func (w *waker) readBy(t time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.fired {
+		_ = w.conn.SetReadDeadline(t)
+	}
+}
+
+// stopWrites ends a write that blocks, for good.
+func (w *waker) stopWrites() { _ = w.conn.SetWriteDeadline(past()) }
+
+// release ends the watch. It reports whether the deadlines are untouched, so
+// that the connection may be used again. It may be called more than once.
+func (w *waker) release() bool {
+	if w.stop() {
+		w.stop = func() bool { return true }
+		return true
+	}
+	w.stop = func() bool { return false }
+	return false
+}
