@@ -1,0 +1,158 @@
+package retrytest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// gap judges gap number i of a group.
+func (c check) gap(g []Record, i int) (string, error) {
+	if i >= len(g) {
+		return "", fmt.Errorf("cannot be evaluated: there is no gap %d among %d requests", i, len(g))
+	}
+	if !g[i-1].HasAnswer {
+		return "", fmt.Errorf("cannot be evaluated: request %d was not answered", g[i-1].Number)
+	}
+	return c.span(g[i].Gap, fmt.Sprintf("gap%d: %v", i, g[i].Gap.Round(time.Microsecond)))
+}
+
+// span compares a duration, or looks whether it lies between two.
+func (c check) span(got time.Duration, detail string) (string, error) {
+	low, high, isRange := strings.Cut(c.value, "..")
+	from, err := time.ParseDuration(low)
+	if err != nil || (c.op == "=" && !isRange) {
+		return "", fmt.Errorf("%s needs >=D, <=D or =A..B with durations such as 500ms", c.name)
+	}
+	if !isRange {
+		return c.compare(int64(got), int64(from), detail)
+	}
+	to, err := time.ParseDuration(high)
+	if err != nil || c.op != "=" || from > to {
+		return "", fmt.Errorf("%s needs =A..B with durations such as 0.5s..3s", c.name)
+	}
+	if got < from || got > to {
+		return "", errors.New(detail)
+	}
+	return detail, nil
+}
+
+// gaps judges every gap of a group, against one duration or against what the
+// answers asked for.
+func (c check) gaps(g []Record) (string, error) {
+	if len(g) < 2 {
+		return "", errors.New("cannot be evaluated: there is no gap")
+	}
+	asked := 0
+	for i := 1; i < len(g); i++ {
+		one := c
+		if c.value == "retry-after" {
+			if !g[i-1].HasAsked {
+				continue
+			}
+			asked++
+			one.value = g[i-1].Asked.String()
+		}
+		if _, err := one.gap(g, i); err != nil {
+			return "", fmt.Errorf("%w, not %s%s", err, one.op, one.value)
+		}
+	}
+	if c.value == "retry-after" && asked == 0 {
+		return "", errors.New("cannot be evaluated: no answer before another request had a Retry-After")
+	}
+	return fmt.Sprintf("%d gaps", len(g)-1), nil
+}
+
+func gapsGrow(g []Record) (string, error) {
+	if len(g) < 3 {
+		return "", fmt.Errorf("cannot be evaluated: it needs two gaps, there are %d requests", len(g))
+	}
+	for i := 2; i < len(g); i++ {
+		if g[i].Gap <= g[i-1].Gap {
+			return "", fmt.Errorf("gap%d is %v after %v", i, g[i].Gap.Round(time.Microsecond), g[i-1].Gap.Round(time.Microsecond))
+		}
+	}
+	return fmt.Sprintf("%d gaps", len(g)-1), nil
+}
+
+const keyHeader = "Idempotency-Key"
+
+// sameKey wants one key on all requests. Requests without any pass where the
+// method may be repeated, and then at least one key must be there over all.
+func sameKey(g []Record) (string, error) {
+	first := g[0].Values(keyHeader)
+	if len(first) == 0 {
+		if len(g) > 1 {
+			return "", fmt.Errorf("%s was repeated without a key", escape(g[0].Method))
+		}
+		return "", fmt.Errorf("cannot be evaluated: one %s without a key", escape(g[0].Method))
+	}
+	return sameHeader(g, keyHeader)
+}
+
+func sameHeader(g []Record, name string) (string, error) {
+	want := g[0].Values(name)
+	if len(want) == 0 {
+		return "", fmt.Errorf("cannot be evaluated: request %d has no %s", g[0].Number, name)
+	}
+	for i := range g {
+		if strings.Join(g[i].Values(name), "\n") != strings.Join(want, "\n") {
+			return "", fmt.Errorf("request %d has another %s than request %d", g[i].Number, name, g[0].Number)
+		}
+	}
+	return fmt.Sprintf("one %s on %d requests", name, len(g)), nil
+}
+
+// freshKeys wants one key per group and no key in two.
+func (l *Log) freshKeys() (string, error) {
+	if l.groupBy == "key" || strings.EqualFold(l.groupBy, "header:"+keyHeader) {
+		return "", errors.New("cannot be evaluated: the requests are grouped by the key itself")
+	}
+	owner := map[string]string{}
+	for _, g := range l.Groups() {
+		if _, err := sameHeader(g, keyHeader); err != nil {
+			return "", fmt.Errorf("group %q: %w", escape(g[0].Group), err)
+		}
+		key := g[0].Get(keyHeader)
+		if other, taken := owner[key]; taken {
+			return "", fmt.Errorf("groups %q and %q have the same key", escape(other), escape(g[0].Group))
+		}
+		owner[key] = g[0].Group
+	}
+	return fmt.Sprintf("%d keys", len(owner)), nil
+}
+
+// sameBody looks at requests of one method and path, since a group may be made
+// by the body itself.
+func (l *Log) sameBody() (string, error) {
+	if l.groupBy == DefaultGroup {
+		byRoute, err := l.GroupBy("route")
+		if err != nil {
+			return "", err
+		}
+		l = byRoute
+	}
+	return l.each(func(g []Record) (string, error) {
+		for i := range g {
+			if !g[i].BodyComplete {
+				return "", fmt.Errorf("cannot be evaluated: the body of request %d was not read to its end", g[i].Number)
+			}
+			if g[i].BodySHA256 != g[0].BodySHA256 {
+				return "", fmt.Errorf("request %d has another body than request %d", g[i].Number, g[0].Number)
+			}
+		}
+		return fmt.Sprintf("%d bytes on %d requests", g[0].BodyBytes, len(g)), nil
+	})
+}
+
+// noOverlap wants each request to arrive after the one before was done with.
+func noOverlap(g []Record) (string, error) {
+	for i := 1; i < len(g); i++ {
+		before := g[i-1]
+		if !before.HasAnswer || before.Answered > g[i].Arrival {
+			return "", fmt.Errorf("request %d came before request %d was answered", g[i].Number, before.Number)
+		}
+	}
+	return fmt.Sprintf("%d requests", len(g)), nil
+}

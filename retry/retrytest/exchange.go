@@ -1,0 +1,261 @@
+package retrytest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// exchange is one request that is being answered.
+type exchange struct {
+	s      *Server
+	rec    *Record // guarded by s.mu
+	req    Record  // a copy whose head is safe to read without it
+	epoch  int
+	route  *route
+	st     step
+	ranOut bool
+}
+
+// carrier puts answers on the wire: HTTP/1 or HTTP/2.
+type carrier interface {
+	interim(st *step) error
+	head(a *answer) error
+	data(p []byte) error
+	flush() error
+	// finish ends a whole body.
+	finish(a *answer) error
+	// fault fires st's fault; an answer may have begun.
+	fault(st *step)
+	// limit lets n more bytes of the answer pass; then writes fail with errCut.
+	limit(n int64)
+}
+
+// errCut is the error of a write beyond close-after.
+var errCut = errors.New("cut off as scripted")
+
+// log enters a request into the log.
+func (s *Server) log(r *Record, first time.Time) *exchange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.enter(r, first)
+}
+
+// enter is log with s.mu held.
+func (s *Server) enter(r *Record, first time.Time) *exchange {
+	r.Number = len(s.records) + 1
+	r.Arrival = first.Sub(s.start)
+	s.records = append(s.records, r)
+	return &exchange{s: s, rec: r, req: r.snapshot(), epoch: s.epoch}
+}
+
+// begin logs a request whose head has arrived and takes its step.
+func (s *Server) begin(r *Record, first time.Time) *exchange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.enter(r, first)
+	if i := s.script.match(r.Method, r.Path); i >= 0 && s.script.routes[i].idempotent {
+		x.route = &s.script.routes[i]
+		x.st = step{read: forever} // chosen when the body is known
+		return x
+	}
+	x.route, x.st, x.ranOut = s.next(r.Method, r.Path)
+	return x
+}
+
+// received notes the request's body.
+func (x *exchange) received(in *intake) {
+	x.s.mu.Lock()
+	in.fill(x.rec)
+	in.fill(&x.req)
+	x.s.mu.Unlock()
+}
+
+// answering notes what is answered, just before it is.
+func (x *exchange) answering(status int, src string, header []Field, clock time.Time) {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	r := x.rec
+	r.Status, r.Answer, r.RanOut = status, src, x.ranOut
+	if status == 0 {
+		r.fault = x.st.name()
+	}
+	r.Answered, r.HasAnswer = x.s.now(), true
+	r.Asked, r.HasAsked = asked(header, clock)
+}
+
+// effect counts the request's effect once.
+func (x *exchange) effect() {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	if !x.rec.Effect && x.epoch == x.s.epoch {
+		x.s.effects++
+	}
+	x.rec.Effect = true
+}
+
+// done notes that nothing more will be sent.
+func (x *exchange) done() {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	x.rec.Done, x.rec.HasDone = x.s.now(), true
+}
+
+// perform answers on c. It reports whether the connection (or stream) ended as
+// HTTP wants it to, so that it may go on.
+func (x *exchange) perform(c carrier) (whole bool) {
+	defer x.done()
+	st := &x.st
+	for i := range st.interim {
+		if !x.s.sleep(st.interim[i].delay) || c.interim(&st.interim[i]) != nil {
+			return false
+		}
+	}
+	if !x.s.sleep(st.delay) {
+		return false
+	}
+	if st.effect {
+		x.effect()
+	}
+	if st.fault() || st.lost {
+		return x.perish(c)
+	}
+	now := time.Now()
+	a, err := x.s.render(st, &x.req, now)
+	if err != nil { // a body file that vanished: the log tells
+		*st = builtin(http.StatusInternalServerError, "the script's body file cannot be read")
+		a, _ = x.s.render(st, &x.req, now)
+	}
+	defer a.close()
+	x.answering(a.status, st.src, a.header, now.Add(st.dateOffset))
+	if st.end == endCloseAfter {
+		c.limit(st.endBytes)
+	}
+	return x.send(c, a)
+}
+
+// perish fires a fault in the place of an answer.
+func (x *exchange) perish(c carrier) bool {
+	st := &x.st
+	if st.stall != 0 {
+		if x.answering(0, st.src, nil, time.Time{}); !x.s.sleep(st.stall) {
+			return false
+		}
+		if st.end == endNone {
+			c.fault(&step{end: endClose})
+			return false
+		}
+	} else {
+		x.answering(0, st.src, nil, time.Time{})
+	}
+	if st.lost {
+		c.fault(&step{end: endClose})
+		return false
+	}
+	c.fault(st)
+	return false
+}
+
+// send puts head and body on the wire, broken as scripted.
+func (x *exchange) send(c carrier, a *answer) bool {
+	st := &x.st
+	if err := c.head(a); err != nil {
+		return x.cutOff(c, err)
+	}
+	cut := a.length
+	switch st.end {
+	case endTruncate:
+		cut = min(cut, st.endBytes)
+	case endReset, endGarbage, endRST, endRefuse:
+		cut /= 2
+	}
+	pause := int64(-1)
+	if st.stall != 0 {
+		pause = cut / 2
+	}
+	if err := x.body(c, a, cut, pause); err != nil {
+		return x.cutOff(c, err)
+	}
+	switch st.end {
+	case endNone, endClose, endGoAway, endCloseAfter:
+		if err := c.finish(a); err != nil {
+			return x.cutOff(c, err)
+		}
+		if st.end == endNone {
+			return !a.short()
+		}
+	}
+	if c.flush() == nil {
+		c.fault(st)
+	}
+	return false
+}
+
+// cutOff ends an answer whose writing failed, as scripted or because the
+// client is gone.
+func (x *exchange) cutOff(c carrier, err error) bool {
+	if errors.Is(err, errCut) {
+		c.fault(&step{end: endClose})
+	}
+	return false
+}
+
+// body sends cut bytes of the body with the scripted pauses.
+func (x *exchange) body(c carrier, a *answer, cut, pause int64) error {
+	piece := int64(256 << 10)
+	if x.st.dripBytes > 0 {
+		piece = x.st.dripBytes
+	}
+	buf := make([]byte, min(piece, max(cut, 1), 256<<10))
+	for sent := int64(0); ; {
+		if sent == pause {
+			if err := c.flush(); err != nil {
+				return err
+			}
+			if !x.s.sleep(x.st.stall) {
+				return errClosed
+			}
+		}
+		if sent >= cut {
+			return nil
+		}
+		n := min(int64(len(buf)), cut-sent)
+		if sent < pause {
+			n = min(n, pause-sent)
+		}
+		if _, err := a.content.ReadAt(buf[:n], a.from+sent); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if err := c.data(buf[:n]); err != nil {
+			return err
+		}
+		sent += n
+		if x.st.dripBytes > 0 && sent < cut {
+			if err := c.flush(); err != nil {
+				return err
+			}
+			if !x.s.sleep(x.st.dripEvery) {
+				return errClosed
+			}
+		}
+	}
+}
+
+var errClosed = errors.New("server closed")
+
+// short reports whether the head promises another length than the body has, so
+// that the connection cannot go on.
+func (a *answer) short() bool {
+	if a.noBody {
+		return false
+	}
+	for _, f := range a.header {
+		if strings.EqualFold(f.Name, "Content-Length") && f.Value != strconv.FormatInt(a.length, 10) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,3 @@
+package retrytest
+
+func (c *conn) serveHTTP2() {}

@@ -1,0 +1,68 @@
+package retrytest
+
+import (
+	"net/http"
+	"slices"
+)
+
+// keyedResult is what the idempotent stub remembers of a key.
+type keyedResult struct {
+	body string // SHA-256 of the first request's
+	busy bool   // it is still being answered
+	step *step  // what it was answered; nil until then
+}
+
+// choose picks the step of a request on an idempotent route, now that its body
+// is known. The returned function is to be called when the answer is out.
+func (s *Server) choose(x *exchange) (finished func()) {
+	finished = func() {}
+	if x.route == nil || !x.route.idempotent {
+		return finished
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := x.req.Get("Idempotency-Key")
+	if key == "" {
+		x.st = builtin(http.StatusBadRequest, "no Idempotency-Key")
+		return finished
+	}
+	key = x.req.route() + " " + key
+	first := s.results[key]
+	switch {
+	case first == nil:
+	case first.body != x.req.BodySHA256:
+		x.st = builtin(http.StatusUnprocessableEntity, "another body under the same Idempotency-Key")
+		return finished
+	case first.busy:
+		x.st = builtin(http.StatusConflict, "the first request is still in progress")
+		return finished
+	case first.step != nil:
+		x.st = replay(first.step)
+		return finished
+	}
+	_, x.st, x.ranOut = s.next(x.req.Method, x.req.Path)
+	x.st.effect = x.st.effect || x.st.status >= 200 && x.st.status < 300
+	result := &keyedResult{body: x.req.BodySHA256, busy: true}
+	if x.st.effect {
+		answered := x.st
+		result.step = &answered
+	}
+	results := s.results
+	results[key] = result
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if result.busy = false; result.step == nil {
+			delete(results, key) // nothing was done: the next request is the first
+		}
+	}
+}
+
+// replay is a stored answer, whole this time and without a second effect.
+func replay(first *step) step {
+	st := *first
+	st.src += " (replayed)"
+	st.interim, st.effect, st.lost, st.end, st.stall, st.delay = nil, false, false, endNone, 0, 0
+	st.header = append(slices.Clone(st.header), Field{"Idempotent-Replayed", "true"})
+	return st
+}

@@ -1,0 +1,212 @@
+package retrytest
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Field is one header line, name and value as they stood on the wire.
+type Field struct{ Name, Value string }
+
+// Record is one request as the server saw it, and what it answered. Instants
+// are durations on the monotonic clock since the server's start or last Reset.
+type Record struct {
+	// Number counts all requests from 1, in the order in which they arrived.
+	Number int
+	// Group says which requests belong together ("POST /jobs a1b2c3d4"); see Log.GroupBy.
+	Group string
+	// Attempt counts the requests of the group from 1.
+	Attempt int
+	// Arrival is the instant at which the first byte of the request (HTTP/2: its
+	// HEADERS frame) was read.
+	Arrival time.Duration
+	// Gap is Arrival minus Answered of the group's previous request; 0 for the first.
+	Gap time.Duration
+
+	Proto   string  // "HTTP/1.1", "HTTP/1.0" or "HTTP/2.0"
+	Method  string  // as received
+	Target  string  // the request-target as received; HTTP/2: :path, or :authority of a CONNECT
+	Path    string  // of Target, without scheme, authority and query
+	Header  []Field // in order and case as received; HTTP/2: without the pseudo-header fields
+	RawHead []byte  // HTTP/1: request line and header block, the empty line included
+	Trailer []Field // of a chunked or HTTP/2 body
+
+	Body         []byte // its first MiB
+	BodyBytes    int64  // its length as far as it was read, without chunk framing
+	BodySHA256   string // of those bytes, in hexadecimal
+	BodyComplete bool   // it was read to its end
+
+	Connection int    // from 1, in the order of opening
+	Stream     uint32 // HTTP/2 stream id; 0 on HTTP/1
+
+	// Answer is the step of the script as written, or what the idempotent stub
+	// answered without one.
+	Answer string
+	// Status sent; 0 for a fault before the answer.
+	Status int
+	// Answered is the instant just before the final answer's head was sent or the
+	// fault fired; valid when HasAnswer.
+	Answered  time.Duration
+	HasAnswer bool
+	// Asked is the wait that the answer's Retry-After named, from Answered on (a
+	// date to its one-second resolution); valid when HasAsked.
+	Asked    time.Duration
+	HasAsked bool
+	// Done is the instant at which the answer was out as far as scripted; valid when HasDone.
+	Done    time.Duration
+	HasDone bool
+	// Effect: the request had its effect, answered or not.
+	Effect bool
+	// RanOut: the script had no step left for it ("then=fail").
+	RanOut bool
+
+	fault string // the word of a fault before the answer
+}
+
+// Get is the value of the first header line of that name, in any case; "" if none.
+func (r *Record) Get(name string) string {
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// Values are the values of all header lines of that name, in any case, in order.
+func (r *Record) Values(name string) []string {
+	var all []string
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, name) {
+			all = append(all, f.Value)
+		}
+	}
+	return all
+}
+
+// Has reports whether a header line of that name is there.
+func (r *Record) Has(name string) bool { return len(r.Values(name)) > 0 }
+
+// Log is a copy of what a server has seen. It does not change any more.
+type Log struct {
+	// Records in order of arrival.
+	Records []Record
+	// Connections is how many were accepted.
+	Connections int
+	// Effects is how many requests had their effect.
+	Effects int
+
+	exit    time.Duration
+	hasExit bool
+	groupBy string
+}
+
+// DefaultGroup puts requests of one method, path and body together.
+const DefaultGroup = "route+body"
+
+// GroupBy gives the same log with the requests grouped otherwise: "route+body"
+// (method, path, body), "route" (method and path), "key" (Idempotency-Key), "header:NAME" or "all".
+// Group, Attempt and Gap of each record follow.
+func (l *Log) GroupBy(by string) (*Log, error) {
+	var key func(r *Record) string
+	switch name, isHeader := strings.CutPrefix(by, "header:"); {
+	case by == DefaultGroup:
+		key = func(r *Record) string { return r.route() + " " + r.BodySHA256[:min(8, len(r.BodySHA256))] }
+	case by == "route":
+		key = (*Record).route
+	case by == "key":
+		key = func(r *Record) string { return r.Get("Idempotency-Key") }
+	case isHeader && name != "":
+		key = func(r *Record) string { return r.Get(name) }
+	case by == "all":
+		key = func(*Record) string { return "all" }
+	default:
+		return nil, fmt.Errorf("unknown grouping %q (known: route+body, route, key, header:NAME, all)", by)
+	}
+	n := *l
+	n.groupBy = by
+	n.Records = slices.Clone(l.Records)
+	last := map[string]*Record{}
+	for i := range n.Records {
+		r := &n.Records[i]
+		r.Group, r.Attempt, r.Gap = key(r), 1, 0
+		if before := last[r.Group]; before != nil {
+			r.Attempt = before.Attempt + 1
+			if before.HasAnswer {
+				r.Gap = r.Arrival - before.Answered
+			}
+		}
+		last[r.Group] = r
+	}
+	return &n, nil
+}
+
+// Groups are the requests group by group, groups in order of their first request.
+func (l *Log) Groups() [][]Record {
+	index := map[string]int{}
+	var all [][]Record
+	for _, r := range l.Records {
+		i, ok := index[r.Group]
+		if !ok {
+			i = len(all)
+			index[r.Group] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], r)
+	}
+	return all
+}
+
+// String is one line per request, for people: no header values, no query, and
+// nothing that could upset a terminal.
+func (l *Log) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d requests on %d connections\n", len(l.Records), l.Connections)
+	for i := range l.Records {
+		r := &l.Records[i]
+		answer := "nothing yet"
+		if r.HasAnswer {
+			answer = r.Answer
+		}
+		fmt.Fprintf(&b, "%3d  at %9.3fs  gap %8.3fs  conn %d  %s %s  %d bytes  -> %s\n",
+			r.Number, r.Arrival.Seconds(), r.Gap.Seconds(), r.Connection,
+			escape(r.Method), escape(r.Path), r.BodyBytes, escape(answer))
+	}
+	return b.String()
+}
+
+func (r *Record) route() string { return r.Method + " " + r.Path }
+
+// snapshot copies a record that its connection may still be working on.
+func (r *Record) snapshot() Record {
+	c := *r
+	c.Header, c.Trailer = slices.Clone(r.Header), slices.Clone(r.Trailer)
+	c.RawHead, c.Body = slices.Clone(r.RawHead), slices.Clone(r.Body)
+	return c
+}
+
+// escape makes what a client sent fit for a line on a terminal.
+func escape(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c >= 0x7f && c < 0xa0 || c == '\u2028' || c == '\u2029' || c == '\ufffd' {
+			return '?'
+		}
+		return c
+	}, s)
+}
+
+// pathOf is the path of a request-target in any of its four forms.
+func pathOf(target string) string {
+	if strings.HasPrefix(target, "/") {
+		path, _, _ := strings.Cut(target, "?")
+		return path
+	}
+	if u, err := url.Parse(target); err == nil && u.Host != "" {
+		return cmp.Or(u.EscapedPath(), "/")
+	}
+	return target
+}

@@ -1,0 +1,58 @@
+package retrytest
+
+import (
+	"crypto/tls"
+	"time"
+)
+
+// Option changes how a server listens.
+type Option func(*config)
+
+type config struct {
+	address     string
+	dir         string
+	listenDelay time.Duration
+	tls, http2  bool
+	tlsOnly2    bool
+	certificate *tls.Certificate
+	tlsConfig   func(*tls.Config)
+	accepts     string
+	proxy       bool
+	proxyTo     string
+}
+
+// WithTLS makes the server speak TLS, with a certificate for 127.0.0.1, ::1 and
+// localhost from a CA that lives in memory only (Server.CACert).
+func WithTLS() Option { return func(c *config) { c.tls = true } }
+
+// WithHTTP2 makes the server speak HTTP/2 beside HTTP/1: over TLS when ALPN
+// chose h2, without TLS to a client that starts with HTTP/2's preface (prior knowledge).
+func WithHTTP2() Option { return func(c *config) { c.http2 = true } }
+
+// WithCertificate puts a certificate in the place of the throw-away one, to
+// provoke certificate errors; it implies WithTLS. See CA.
+func WithCertificate(cert tls.Certificate) Option {
+	return func(c *config) { c.tls, c.certificate = true, &cert }
+}
+
+// WithTLSConfig lets f change the server's TLS settings (versions, client
+// certificates) before it starts; it implies WithTLS.
+func WithTLSConfig(f func(*tls.Config)) Option {
+	return func(c *config) { c.tls, c.tlsConfig = true, f }
+}
+
+// WithAddress listens on that address (host:port) instead of a free port of 127.0.0.1.
+func WithAddress(addr string) Option { return func(c *config) { c.address = addr } }
+
+// WithDir is the folder in which body=@file is looked up; the default is the
+// current one.
+func WithDir(dir string) Option { return func(c *config) { c.dir = dir } }
+
+// WithListenDelay leaves the port closed for d: until then connections are refused.
+func WithListenDelay(d time.Duration) Option { return func(c *config) { c.listenDelay = d } }
+
+// WithConnections says what happens to each connection before a byte of it is
+// read or, with TLS, in the handshake: a comma-separated list of ok, close, reset, stall
+// (nothing until the server is closed) and garbage, the last repeated.
+// "reset, ok" cuts the first connection.
+func WithConnections(list string) Option { return func(c *config) { c.accepts = list } }

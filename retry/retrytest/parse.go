@@ -1,0 +1,258 @@
+package retrytest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// parser turns a script's text into routes.
+type parser struct {
+	scanner
+	routes []route
+	heads  map[string]bool // method and path of the routes so far
+}
+
+// parseScript reads a whole script. The error is a *ScriptError.
+func parseScript(text string) (*script, error) {
+	p := &parser{scanner: scanner{src: text}, heads: map[string]bool{}}
+	p.gaps()
+	if p.pos == len(p.src) {
+		p.fail(p.pos, "", stepExpected)
+	}
+	for p.err == nil && p.pos < len(p.src) {
+		p.route(len(p.routes) == 0)
+		p.gaps()
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &script{routes: p.routes}, nil
+}
+
+const stepExpected = "a step (a status such as 503, or a fault such as reset)"
+
+// route reads a head (which only the first route may lack), steps, "then=" and
+// the options in brackets.
+func (p *parser) route(first bool) {
+	r := route{then: thenLast}
+	at := p.pos
+	if !p.head(&r) && !first {
+		p.fail(p.pos, p.rest(), "a route such as \"POST /jobs:\" after the options of the one before")
+		return
+	}
+	key := r.method + " " + r.path
+	if p.heads[key] {
+		p.fail(at, p.src[at:p.pos], "a route that was not given before")
+	}
+	p.heads[key] = true
+	p.steps(&r)
+	if p.err != nil {
+		return
+	}
+	if len(r.steps) == 0 {
+		p.fail(p.pos, p.rest(), stepExpected)
+		return
+	}
+	p.routes = append(p.routes, r)
+}
+
+// head reads "METHOD /path:", "/path:" or "*:" if one stands here.
+func (p *parser) head(r *route) bool {
+	start := p.pos
+	w := p.word()
+	if p.err == nil && isMethod(w.text) {
+		p.blanks()
+		if c := p.peek(); c == '/' || c == '*' || c == '\'' || c == '"' {
+			r.method = w.text
+			w = p.word()
+		}
+	}
+	path, ok := strings.CutSuffix(w.text, ":")
+	switch {
+	case p.err == nil && ok && strings.HasPrefix(path, "/"):
+		r.path = path
+	case p.err == nil && ok && path == "*":
+	case p.err == nil && r.method != "":
+		p.failWord(w, "a path that begins with / and ends with a colon")
+	default:
+		p.err, p.pos = nil, start // no head: the step's parser says what is wrong
+		return false
+	}
+	p.gaps()
+	return true
+}
+
+// startsRoute reports whether a route's head stands here.
+func (p *parser) startsRoute() bool {
+	look := parser{scanner: scanner{src: p.src, pos: p.pos}}
+	return look.head(&route{}) || look.err != nil
+}
+
+// steps reads a route's steps up to its options, the next head or the end.
+func (p *parser) steps(r *route) {
+	var interim []step
+	for p.err == nil {
+		p.gaps()
+		if p.pos == len(p.src) || p.startsRoute() {
+			break
+		}
+		if p.peek() == '[' {
+			p.routeOptions(r)
+			break
+		}
+		start := p.pos
+		first := p.word()
+		if value, ok := strings.CutPrefix(first.text, "then="); ok {
+			p.thenWord(r, first, value)
+			break
+		}
+		s := p.step(start, first)
+		switch {
+		case p.err != nil:
+		case s.status >= 100 && s.status < 200 && s.status != 101:
+			for range max(s.times, 1) {
+				interim = append(interim, s)
+			}
+		default:
+			s.interim, interim = interim, nil
+			r.steps = append(r.steps, s)
+		}
+	}
+	if p.err == nil && interim != nil {
+		p.fail(p.pos, p.rest(), "a final answer after the 1xx step")
+	}
+}
+
+// thenWord reads what follows "then=": options in brackets may, a step may not.
+func (p *parser) thenWord(r *route, w word, value string) {
+	switch t := then(value); t {
+	case thenLast, thenFail, thenLoop:
+		r.then = t
+	default:
+		p.failWord(w, "then=last, then=fail or then=loop")
+		return
+	}
+	p.gaps()
+	switch {
+	case p.peek() == '[':
+		p.routeOptions(r)
+	case p.pos < len(p.src) && !p.startsRoute():
+		p.fail(p.pos, p.rest(), "the end of the route after "+w.text)
+	}
+}
+
+// routeOptions reads "[idempotent]".
+func (p *parser) routeOptions(r *route) {
+	p.pos++
+	for p.err == nil {
+		p.blanks()
+		if p.peek() == ']' {
+			p.pos++
+			return
+		}
+		w := p.word()
+		switch w.text {
+		case "idempotent":
+			r.idempotent = true
+		default:
+			if w.end == w.start {
+				p.fail(p.pos, p.rest(), "a route option (idempotent) or ]")
+			} else {
+				p.failWord(w, "a route option (idempotent) or ]")
+			}
+		}
+	}
+}
+
+// step reads one step whose first word is first.
+func (p *parser) step(start int, first word) step {
+	s := step{times: 1, size: -1, read: forever, lastStream: forever}
+	if n, err := strconv.Atoi(first.text); err == nil && len(first.text) == 3 && n >= 100 {
+		s.status = n
+	} else if !p.fault(&s, first) && p.err == nil {
+		p.failWord(wordOr(p, first), stepExpected)
+	}
+	end := p.pos
+	for p.err == nil {
+		p.blanks()
+		if c := p.peek(); p.pos == len(p.src) || isSeparator(c) || c == '[' {
+			break
+		}
+		w := p.word()
+		if p.err != nil {
+			break
+		}
+		if !p.fault(&s, w) && p.err == nil && !p.option(&s, w) && p.err == nil {
+			p.failWord(wordOr(p, w), "an option of the step (such as retry-after=2, body=text or x3), a comma or a new line")
+		}
+		end = p.pos
+	}
+	s.src = p.src[start:end]
+	p.settle(&s, first)
+	return s
+}
+
+// wordOr widens an empty word to the character that stopped it, so that an
+// error always shows something.
+func wordOr(p *parser, w word) word {
+	if w.end == w.start && w.end < len(p.src) {
+		w.end++
+	}
+	return w
+}
+
+// settle checks what only the whole step shows, and fills in what follows.
+func (p *parser) settle(s *step, first word) {
+	if p.err != nil {
+		return
+	}
+	bodyFault := s.end == endTruncate || s.end == endCloseAfter || s.dripBytes > 0
+	if s.status == 0 && bodyFault {
+		s.status = 200
+		if !s.hasBody && s.size < 0 {
+			s.size = max(2*s.endBytes, 10*s.dripBytes)
+		}
+	}
+	switch {
+	case s.status == 0 && s.stall == 0 && s.end == endNone:
+		p.failWord(first, stepExpected)
+	case s.status > 0 && s.end == endGarbage && !s.chunked:
+		p.failWord(first, "garbage alone, or after a status with chunked")
+	case s.status > 0 && s.end == endRaw:
+		p.failWord(first, "raw=... alone, without a status")
+	case s.lost && !s.effect:
+		p.failWord(first, "effect before lost")
+	case s.lost && s.end != endNone:
+		p.failWord(first, "lost or another fault, not both")
+	case len(s.trailer) > 0 && !s.chunked:
+		p.failWord(first, "chunked with trailer=...")
+	case s.chunked && (s.noLength || s.http10):
+		p.failWord(first, "chunked, or no-length and http=1.0, not both")
+	case s.hasBody && s.size >= 0:
+		p.failWord(first, "body=... or size=..., not both")
+	}
+}
+
+// rest is the text at the position up to the end of its word, for messages.
+func (p *parser) rest() string {
+	end := p.pos
+	for end < len(p.src) && !isBlank(p.src[end]) && !isSeparator(p.src[end]) {
+		end++
+	}
+	if end == p.pos && end < len(p.src) {
+		end++
+	}
+	return p.src[p.pos:end]
+}
+
+func isMethod(s string) bool {
+	if s == "*" {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'A' || c > 'Z') && c != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
