@@ -1,0 +1,73 @@
+package retry
+
+// minGrowth is the growth of a body that makes a broken attempt worth
+// continuing; so does one percent of the whole (R2.4).
+const minGrowth = 1 << 20
+
+// counting keeps the books of attempts and failures (R2.1, R2.4, R4.4).
+type counting struct {
+	counted, failures, resumes int
+	base                       int64 // bytes held at the last counted attempt
+	held                       int64 // bytes held at the last attempt
+	pending                    bool  // the last attempt broke and waits for its continuation
+}
+
+// next enters the outcome of the last of attempts and gives the state for its
+// decision. Whether a broken attempt counts is only known from the answer after
+// it, so it is entered with a delay.
+func (c *counting) next(p *Policy, o *Outcome, attempts []Attempt) State {
+	if c.pending {
+		c.settle(o.Continued, attempts)
+	}
+	s := State{Failures: c.failures + 1, Counted: c.counted + 1, Resumes: c.resumes}
+	s.ResumePlanned = c.grew(o)
+	c.pending = p.mayResume(&s)
+	if c.pending {
+		s.Failures = 1
+	} else {
+		s.ResumePlanned = false
+		c.enter(o.Progress)
+	}
+	c.held = o.Progress
+	return s
+}
+
+// settle decides about the attempt before the last one.
+func (c *counting) settle(continued bool, attempts []Attempt) {
+	if !continued {
+		c.enter(c.held)
+		return
+	}
+	attempts[len(attempts)-2].Counted = false
+	c.resumes++
+	c.failures = 0
+}
+
+// enter counts an attempt that ended with progress bytes held.
+func (c *counting) enter(progress int64) {
+	c.counted++
+	c.failures++
+	if progress > 0 {
+		c.base = progress
+	}
+}
+
+// grew: the attempt broke in the body, its rest will be asked for, the attempt
+// itself added something, and the body grew enough since the last counted one.
+func (c *counting) grew(o *Outcome) bool {
+	if !o.Resumable || o.Class == ClassNone || o.Class == ClassStatus || o.Phase != PhaseBody {
+		return false
+	}
+	before := int64(0)
+	if o.Continued {
+		before = c.held
+	}
+	growth := o.Progress - c.base
+	if o.Progress <= before || growth <= 0 {
+		return false
+	}
+	if growth >= minGrowth {
+		return true
+	}
+	return o.Total > 0 && growth >= (o.Total-1)/100+1
+}

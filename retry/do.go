@@ -1,0 +1,242 @@
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// Do runs an operation: it calls try for attempt 1, 2, … until the policy is
+// content or says stop, and sleeps in between. Each decision is Policy.Decide's.
+//
+// The context that try gets ends with ctx, when the attempt's limit passes (cause
+// ErrAttemptTimeout) or when the deadline does (cause ErrDeadline). A superseded
+// attempt's context is canceled once discard has returned. The last attempt's
+// context stays alive after Do, so that a body can still be read under the same
+// limits: callers pass a ctx that can be canceled, and cancel it when they are done.
+//
+// discard (may be nil) gets each value that another attempt supersedes, exactly
+// once, before the wait. The last value is returned and is the caller's, also
+// beside an error; it is the zero T when no attempt was made and when the
+// operation was stopped after a wait had begun.
+//
+// The error is nil whenever there is a complete answer to show, whatever its
+// status: Record.Reason says how it ended. Else it is an *Error.
+//
+// A Do within the context of another Do's attempt passes through: one attempt and
+// no waits, so that one owner interprets what the server says and attempts do not
+// multiply.
+func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int) (T, Outcome), discard func(T)) (T, Record, error) {
+	e := newEngine(ctx, l)
+	var none T
+	if !e.begin() {
+		return none, e.rec, e.finish(false)
+	}
+	for n := 1; ; n++ {
+		value, outcome := try(e.startAttempt(n), n)
+		if !e.endAttempt(outcome) {
+			return value, e.rec, e.finish(true)
+		}
+		if discard != nil {
+			discard(value)
+		}
+		e.endContext()
+		if !e.pause() {
+			return none, e.rec, e.finish(false)
+		}
+	}
+}
+
+// Remaining is what is left of the deadline of the operation to which an
+// attempt's context belongs; bounded is false where there is no deadline.
+func Remaining(ctx context.Context) (left time.Duration, bounded bool) {
+	e, _ := ctx.Value(engineKey{}).(*engine)
+	if e == nil || e.l.Policy.Deadline <= 0 {
+		return 0, false
+	}
+	return e.l.Policy.Deadline - e.elapsed(), true
+}
+
+// engineKey marks the contexts of attempts.
+type engineKey struct{}
+
+// engine is the state of one Do. Only its own goroutine changes it.
+type engine struct {
+	ctx   context.Context // the caller's, with the engine as a value
+	l     Loop
+	rec   Record
+	start time.Duration // instant
+	ended error         // what stopped the operation from outside: Error.Limit
+
+	// Of the running attempt.
+	attempt    context.Context
+	endContext func()
+
+	// Of the wait after it: the instant of the answer, the earliest instant of the
+	// next attempt.
+	seen, target time.Duration
+
+	counting    counting
+	misdirected int
+}
+
+func newEngine(ctx context.Context, l Loop) *engine {
+	if ctx.Value(engineKey{}) != nil {
+		l.Policy.Attempts = 1
+		l.Hold, l.Budget, l.Replay = nil, nil, nil
+	}
+	e := &engine{l: l, start: l.Clock.Mono()}
+	e.ctx = context.WithValue(ctx, engineKey{}, e)
+	e.rec = Record{Policy: l.Policy, StartedAt: l.Clock.Wall()}
+	return e
+}
+
+func (e *engine) elapsed() time.Duration { return e.l.Clock.Mono() - e.start }
+
+// startAttempt records attempt n and makes its context.
+func (e *engine) startAttempt(n int) context.Context {
+	offset := e.elapsed()
+	e.rec.Attempts = append(e.rec.Attempts, Attempt{Number: n, Counted: true, Offset: offset})
+	e.observe(Event{Kind: EventAttempt})
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	stop := func() {}
+	if limit, cause := e.limit(offset); limit > 0 {
+		stop = e.after(ctx, limit, func() { cancel(cause) })
+	}
+	e.attempt = ctx
+	e.endContext = func() { stop(); cancel(context.Canceled) }
+	return ctx
+}
+
+// limit is what the attempt may take, min(MaxTime, what is left of the
+// deadline), and the cause with which it ends; 0 is no limit (R6.3).
+func (e *engine) limit(offset time.Duration) (time.Duration, error) {
+	p := &e.l.Policy
+	left := p.Deadline - offset
+	switch {
+	case p.Deadline > 0 && (p.MaxTime <= 0 || left <= p.MaxTime):
+		return max(left, 1), ErrDeadline
+	case p.MaxTime > 0:
+		return p.MaxTime, ErrAttemptTimeout
+	}
+	return 0, nil
+}
+
+// after calls f after d unless ctx has ended; stop gives the timer up early.
+func (e *engine) after(ctx context.Context, d time.Duration, f func()) (stop func()) {
+	timers, ok := e.l.Clock.(Timers)
+	if !ok {
+		go func() {
+			if e.l.Clock.Sleep(ctx, d) == nil {
+				f()
+			}
+		}()
+		return func() {}
+	}
+	stopTimer := timers.AfterFunc(d, f)
+	forget := context.AfterFunc(ctx, func() { stopTimer() })
+	return func() { forget(); stopTimer() }
+}
+
+// endAttempt takes the outcome down, decides, and reports whether another
+// attempt follows.
+func (e *engine) endAttempt(o Outcome) (again bool) {
+	a := e.current()
+	now := e.l.Clock.Mono()
+	a.Duration = now - e.start - a.Offset
+	if o.SeenAt == 0 || o.SeenAt > now {
+		o.SeenAt = now
+	}
+	e.seen = max(o.SeenAt, e.start+a.Offset)
+	e.attribute(&o)
+	a.Outcome = o
+	e.observe(Event{Kind: EventOutcome})
+	a.Decision = e.decide(&o)
+	if o.Class == ClassStatus && o.Status == 421 {
+		e.misdirected++
+	}
+	e.target = addSaturating(e.seen, a.Decision.Wait)
+	if !a.Decision.Retry {
+		e.stop(a.Decision.Reason)
+		return false
+	}
+	wait := max(e.target-now, 0)
+	e.observe(Event{Kind: EventWait, Wait: wait, Until: e.l.Clock.Wall().Add(wait)})
+	return true
+}
+
+// attribute puts the blame for a broken attempt right: an exchange that was cut
+// because its context ended reports what it saw, the engine knows who ended it.
+func (e *engine) attribute(o *Outcome) {
+	cause := context.Cause(e.attempt)
+	if cause == nil || o.Stop != "" || !o.Class.endsWithContext() {
+		return
+	}
+	switch cause {
+	case ErrDeadline:
+		o.Stop = DeadlineExceeded
+	case ErrAttemptTimeout:
+	default:
+		o.Class = ClassCanceled
+		return
+	}
+	if o.Class == ClassCanceled {
+		o.Class = ClassTimeout
+	}
+	if o.Err == nil {
+		o.Err = cause
+	}
+}
+
+// endsWithContext: an ended context may show as a failure of this class.
+func (c Class) endsWithContext() bool {
+	switch c {
+	case ClassResolve, ClassConnect, ClassTLS, ClassProxy, ClassRefused, ClassClosed,
+		ClassTimeout, ClassTruncated, ClassCanceled:
+		return true
+	}
+	return false
+}
+
+// decide asks the policy, then what only the loop can ask: cancellation, the
+// body, the shared budget (R4.0).
+func (e *engine) decide(o *Outcome) Decision {
+	p := &e.l.Policy
+	s := e.counting.next(p, o, e.rec.Attempts)
+	s.Misdirected = e.misdirected
+	s.Elapsed = e.seen - e.start
+	if o.Class == ClassNone && o.Stop == "" {
+		return Decision{Reason: Success}
+	}
+	s.HoldFor = e.shareHold(o, &s)
+	d := p.decide(&s, o, e.l.Rand())
+	if !d.Retry {
+		return d
+	}
+	reason := e.canceled()
+	if reason == "" {
+		reason = e.replay()
+	}
+	if reason == "" && e.l.Budget != nil && !e.l.Budget.Take(*o) {
+		reason = BudgetExhausted
+	}
+	d.Retry, d.Reason = reason == "", reason
+	return d
+}
+
+// shareHold tells the other operations what the server said, and gives the time
+// from the answer until a hold on our origin ends (R4.12).
+func (e *engine) shareHold(o *Outcome, s *State) time.Duration {
+	if e.l.Hold == nil {
+		return 0
+	}
+	if minimum := o.Server.minimum(); minimum > 0 && e.l.Policy.transient(o, s) {
+		origin := o.Origin
+		if origin == "" {
+			origin = e.l.Origin
+		}
+		e.l.Hold.Tell(origin, addSaturating(e.seen, minimum))
+	}
+	return max(e.l.Hold.Until(e.l.Origin)-e.seen, 0)
+}
+
+func (e *engine) current() *Attempt { return &e.rec.Attempts[len(e.rec.Attempts)-1] }
