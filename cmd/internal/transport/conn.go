@@ -4,12 +4,10 @@ package transport
 
 import (
 	"bufio"
-	"context"
 	"net"
+	"strconv"
+	"sync/atomic"
 	"time"
-
-	"github.com/bidehttp/bide/cmd/internal/exitcode"
-	"github.com/bidehttp/bide/retry"
 )
 
 // Target is where a request wants to go.
@@ -31,7 +29,7 @@ type Settings struct {
 	KeepaliveTime  time.Duration
 	NoKeepalive    bool
 	Nagle          bool   // --no-tcp-nodelay
-	DNSServer      string // "" the system's; host:port, for tests and --dns-servers
+	DNSServer      string // "" the system's; host:port[,host:port], for tests and --dns-servers
 	TLS            TLS
 	Proxy          *Proxy // nil: none, or none for this host
 	HTTP           string // "" (h2 over TLS when offered, else 1.1), "1.0", "1.1", "2", "2-prior-knowledge"
@@ -54,15 +52,17 @@ type TLS struct {
 
 // Proxy to go through.
 type Proxy struct {
-	Scheme    string // http, https, socks4, socks4a, socks5, socks5h
-	Host      string
-	Port      string
-	HasAuth   bool
-	User      string
-	Password  string
-	Tunnel    bool        // CONNECT even for http (-p)
-	Headers   [][2]string // --proxy-header, in order
-	UserAgent string      // "" sends none
+	Scheme   string // http, https, socks4, socks4a, socks5, socks5h
+	Host     string
+	Port     string
+	HasAuth  bool
+	User     string
+	Password string
+	Tunnel   bool // CONNECT even for http (-p)
+	// Headers are --proxy-header, in order. One of ours that is named there is
+	// left out; without a value it is not sent at all.
+	Headers   [][2]string
+	UserAgent string // "" sends none
 	TLS       TLS
 }
 
@@ -88,17 +88,70 @@ type Conn struct {
 	Facts    Facts
 	Reused   bool          // it has carried a request before
 	Buf      *bufio.Reader // wire's reader, kept between requests; nil at first
-	Session  any           // wire's HTTP/2 session, kept between requests; nil at first
+	// Session is wire's HTTP/2 session, kept between requests; nil at first. One
+	// that has a method Alive() bool is asked before reuse: its reader owns the
+	// bytes of the socket, so that only it can tell.
+	Session any
 
-	key string // pool key
+	key    string   // pool key
+	host   string   // as the trace names the other side
+	sock   net.Conn // the socket itself, below TLS and tunnels
+	below  *quickClose
+	trace  Trace // of the request that has the connection now
+	closed atomic.Bool
+	in     atomic.Int64
+	out    atomic.Int64
+}
+
+// Read reads from the connection and counts.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.in.Add(int64(n))
+	return n, err
+}
+
+// Write writes to the connection and counts.
+func (c *Conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.out.Add(int64(n))
+	return n, err
+}
+
+// AddRead counts n bytes that were read past Read, by zero copy.
+func (c *Conn) AddRead(n int64) { c.in.Add(n) }
+
+// AddWritten counts n bytes that were written past Write, by zero copy.
+func (c *Conn) AddWritten(n int64) { c.out.Add(n) }
+
+// BytesRead is the number of bytes read since the connection was made: those of
+// HTTP, above TLS and after any CONNECT. Safe from any goroutine.
+func (c *Conn) BytesRead() int64 { return c.in.Load() }
+
+// BytesWritten is the number of bytes written since the connection was made,
+// counted as BytesRead counts. An unchanged figure proves that nothing was sent.
+func (c *Conn) BytesWritten() int64 { return c.out.Load() }
+
+// Close closes the connection, once. On TLS the close_notify alert is sent if
+// that takes no waiting. Safe from any goroutine.
+func (c *Conn) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	if c.trace != nil {
+		c.trace.Info("Closing connection " + strconv.FormatInt(c.Facts.Number, 10))
+	}
+	if c.below != nil {
+		c.below.closing.Store(true)
+	}
+	return c.Conn.Close()
 }
 
 // Facts are what the timeline and -w tell about a connection. Durations are of
 // the phases; instants are the injected clock's monotonic ones.
 type Facts struct {
-	Number        int64 // 0, 1, 2 … within the process: curl's connection number
-	Remote, Local string
-	Dials         []Dial // every address tried, in order
+	Number        int64  // 0, 1, 2 … within the process: curl's connection number
+	Remote, Local string // "ip:port", or the path of a unix socket; a proxy's where one is used
+	Dials         []Dial // every address tried, in order; those of a reused connection are left out, like its times
 	DNS           time.Duration
 	Connect       time.Duration // TCP alone
 	TLSTime       time.Duration
@@ -121,51 +174,8 @@ type Dial struct {
 
 // TLSFacts describes a finished handshake.
 type TLSFacts struct {
-	Version, Cipher, ALPN string
-	Issuer, Subject       string
+	Version, Cipher, ALPN string // "TLS 1.3", IANA's name of the suite, the protocol or ""
+	Issuer, Subject       string // distinguished names as RFC 2253 writes them, unprintable characters escaped
 	NotAfter              time.Time
 	Chain                 [][]byte // DER, for %{certs}
 }
-
-// Pool dials and keeps idle connections. Safe for concurrent use.
-type Pool struct {
-	// Clock gives instants for Facts and timeouts.
-	Clock retry.Clock
-
-	state poolState
-}
-
-// Get returns an idle connection that is alive, or a new one. The error is an
-// *Error with its class; Facts of a failed dial are in Error.Facts.
-func (p *Pool) Get(ctx context.Context, t Target, s *Settings, tr Trace) (*Conn, error) {
-	panic("skeleton")
-}
-
-// Put gives a connection back after a complete response that allows reuse.
-func (p *Pool) Put(c *Conn) { panic("skeleton") }
-
-// Close closes every idle connection.
-func (p *Pool) Close() { panic("skeleton") }
-
-type poolState struct{}
-
-// Error is an error of the connection or of what is spoken on it (wire uses it,
-// too). It implements retry.Classified.
-type Error struct {
-	Class retry.Class
-	Code  exitcode.Code // curl's exit code where the class alone does not tell; 0 = the class's own
-	Sent  retry.Sent
-	Phase retry.Phase
-	Facts *Facts // of a connection that was not made
-	// ProxyServer is what a CONNECT answer said of when to come back.
-	ProxyRetryAfter []string
-	ProxyDate       string
-	Err             error // evidence; its text is what a person reads, curl's words where curl has some
-}
-
-func (e *Error) Error() string           { return e.Err.Error() }
-func (e *Error) Unwrap() error           { return e.Err }
-func (e *Error) RetryClass() retry.Class { return e.Class }
-
-// ExitCode is curl's code for this error; 0 leaves it to the class.
-func (e *Error) ExitCode() exitcode.Code { return e.Code }

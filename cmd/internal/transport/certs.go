@@ -1,0 +1,113 @@
+package transport
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// loadRoots returns the certificates to trust, nil for the system's, which
+// crypto/x509 loads when it first verifies. Files named by the user replace the
+// system's.
+func loadRoots(t *TLS) (*x509.CertPool, error) {
+	file, dir := t.CAFile, t.CAPath
+	if file == "" && dir == "" {
+		file, dir = t.SystemFile, t.SystemDir
+	}
+	if file == "" && dir == "" {
+		return nil, nil
+	}
+	pool := x509.NewCertPool()
+	if file != "" {
+		b, err := os.ReadFile(file)
+		if err == nil && !pool.AppendCertsFromPEM(b) {
+			err = errors.New("no certificate in it")
+		}
+		if err != nil {
+			return nil, fileProblem("error setting certificate file: "+file, err)
+		}
+	}
+	// SSL_CERT_DIR may name several.
+	for _, d := range filepath.SplitList(dir) {
+		if err := addDir(pool, d); err != nil {
+			return nil, fileProblem("error setting certificate path: "+d, err)
+		}
+	}
+	return pool, nil
+}
+
+// addDir adds the certificates of a directory's files; what is none is passed over.
+func addDir(pool *x509.CertPool, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		// Through links, which is how such directories are made; pipes and the
+		// like would block.
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if b, err := os.ReadFile(path); err == nil {
+			pool.AppendCertsFromPEM(b)
+		}
+	}
+	return nil
+}
+
+// loadClientCert reads a certificate with its chain, and the key from its own
+// file or from the same one.
+func loadClientCert(t *TLS) (*tls.Certificate, error) {
+	certPEM, err := os.ReadFile(t.CertFile)
+	if err != nil {
+		return nil, fileProblem("could not load PEM client certificate from "+t.CertFile, err)
+	}
+	keyFile, keyPEM := t.CertFile, certPEM
+	if t.KeyFile != "" {
+		keyFile = t.KeyFile
+		if keyPEM, err = os.ReadFile(keyFile); err != nil {
+			return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM", err)
+		}
+	}
+	if encryptedKey(keyPEM) {
+		return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM",
+			errors.New("encrypted keys are not supported: decrypt it first, e.g. with 'openssl pkey'"))
+	}
+	cert, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return nil, fileProblem("could not load client certificate '"+t.CertFile+"' with key '"+keyFile+"'",
+			errors.New(strings.TrimPrefix(err.Error(), "tls: ")))
+	}
+	return &cert, nil
+}
+
+// encryptedKey reports whether a private key has a pass phrase, in PKCS #8 or in
+// the old OpenSSL format.
+func encryptedKey(b []byte) bool {
+	for {
+		var block *pem.Block
+		if block, b = pem.Decode(b); block == nil {
+			return false
+		}
+		if block.Type == "ENCRYPTED PRIVATE KEY" ||
+			strings.HasSuffix(block.Type, "PRIVATE KEY") && strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
+			return true
+		}
+	}
+}
+
+// fileProblem adds the reason to curl's words, without saying the path twice.
+func fileProblem(text string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("%s (%w)", text, path.Err)
+	}
+	return fmt.Errorf("%s (%w)", text, err)
+}

@@ -1,0 +1,126 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/retry"
+)
+
+// maker makes one connection and collects its facts.
+type maker struct {
+	pool  *Pool
+	s     *Settings
+	trace Trace
+	route *route
+	facts *Facts
+}
+
+// make goes through the phases: name, TCP, proxy, TLS.
+func (m *maker) make(ctx context.Context) (*Conn, error) {
+	originTLS, proxyTLS, err := m.tlsConfigs()
+	if err != nil {
+		return nil, err
+	}
+	if m.s.ConnectTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, m.s.ConnectTimeout, errConnectTimeout)
+		defer cancel()
+	}
+	ctx = undated{ctx}
+	sock, err := m.socket(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{sock: sock, key: m.route.key, trace: m.trace, ViaProxy: m.route.absoluteURI()}
+	if c.host, _ = m.route.connectName(); m.route.proxy == nil {
+		c.host = m.route.target.Host
+	}
+	c.host = printable(c.host)
+	conn, err := m.layers(ctx, sock, c, originTLS, proxyTLS)
+	if err != nil {
+		_ = sock.Close()
+		return nil, err
+	}
+	c.Conn = conn
+	c.TCP, _ = conn.(*net.TCPConn)
+	c.Facts = *m.facts
+	return c, nil
+}
+
+// layers puts proxy and TLS on the socket.
+func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, proxyTLS *tls.Config) (net.Conn, *Error) {
+	var err *Error
+	if proxyTLS != nil {
+		// The facts of TLS are the origin's; a proxy's handshake counts as connecting.
+		var secured *tls.Conn
+		if secured, err = m.handshake(ctx, conn, proxyTLS, m.route.proxy.Host); err != nil {
+			return nil, err
+		}
+		conn = secured
+	}
+	if p := m.route.proxy; p != nil {
+		switch {
+		case m.route.tunnel:
+			conn, err = m.connectTunnel(ctx, conn)
+		case !p.isHTTP():
+			err = m.socks(ctx, conn)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if originTLS == nil {
+		return conn, nil
+	}
+	start := m.pool.mono()
+	c.below = &quickClose{Conn: conn}
+	secured, err := m.handshake(ctx, c.below, originTLS, m.route.target.Host)
+	if err != nil {
+		return nil, err
+	}
+	m.facts.TLSDone = m.pool.mono()
+	m.facts.TLSTime = m.facts.TLSDone - start
+	m.describeTLS(secured.ConnectionState(), originTLS)
+	c.ALPN = m.facts.TLS.ALPN
+	return secured, nil
+}
+
+// tlsConfigs reads the files that TLS needs before anything is dialed.
+func (m *maker) tlsConfigs() (origin, proxy *tls.Config, err *Error) {
+	if p := m.route.proxy; p != nil && p.Scheme == "https" {
+		if proxy, err = m.tlsConfig(&p.TLS, p.Host, []string{"http/1.1"}); err != nil {
+			return nil, nil, err
+		}
+	}
+	switch m.route.target.Scheme {
+	case "http":
+	case "https":
+		origin, err = m.tlsConfig(&m.s.TLS, m.route.target.Host, alpnOffer(m.s.HTTP))
+	default:
+		err = m.fail(retry.ClassRequest, exitcode.BadProtocol, retry.PhaseResolve,
+			"Protocol \""+printable(m.route.target.Scheme)+"\" not supported", nil)
+	}
+	return origin, proxy, err
+}
+
+// talk runs a conversation on conn that ctx may end at any moment.
+func (m *maker) talk(ctx context.Context, conn net.Conn, f func() *Error) *Error {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	err := f()
+	if !stop() {
+		return m.stopped(ctx, retry.PhaseConnect)
+	}
+	return err
+}
+
+// info sends a line to the trace, if there is one.
+func (m *maker) info(parts ...string) {
+	if m.trace != nil {
+		m.trace.Info(printable(strings.Join(parts, "")))
+	}
+}

@@ -1,0 +1,102 @@
+package transport
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// route is the way to a target: which names are dialed, through what, and the
+// key that tells connections apart.
+type route struct {
+	target     Target
+	host, port string // where the target is looked for: --connect-to may differ from it
+	proxy      *Proxy // nil: direct
+	tunnel     bool   // CONNECT through an HTTP proxy
+	redirected bool   // --connect-to changed host or port
+	key        string
+}
+
+func newRoute(t Target, s *Settings) *route {
+	r := &route{target: t, host: t.Host, port: t.Port, proxy: s.Proxy}
+	if len(s.ConnectTo) > 0 {
+		r.host, r.port = connectTo(s.ConnectTo, t.Host, t.Port)
+		r.redirected = r.host != t.Host || r.port != t.Port
+	}
+	if s.UnixSocket != "" || s.AbstractSocket != "" {
+		r.proxy = nil
+	}
+	if r.proxy != nil && r.proxy.isHTTP() {
+		// An absolute URI names the origin, so it cannot lead to another host.
+		r.tunnel = t.Scheme == "https" || r.proxy.Tunnel || r.redirected
+	}
+	r.key = r.poolKey(s)
+	return r
+}
+
+// absoluteURI reports whether requests go to an HTTP proxy as they are.
+func (r *route) absoluteURI() bool {
+	return r.proxy != nil && r.proxy.isHTTP() && !r.tunnel
+}
+
+// connectName is the other end of the socket: the proxy or the host.
+func (r *route) connectName() (host, port string) {
+	if r.proxy != nil {
+		return r.proxy.Host, r.proxy.Port
+	}
+	return r.host, r.port
+}
+
+// serverName is the name that a certificate must carry: without the dot of a
+// fully qualified name, and without the zone of an address.
+func serverName(host string) string {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.WithZone("").String()
+	}
+	return strings.TrimSuffix(host, ".")
+}
+
+// keyBuilder writes parts so that no two lists of parts look alike.
+type keyBuilder []byte
+
+func (k *keyBuilder) add(parts ...string) {
+	for _, p := range parts {
+		*k = strconv.AppendInt(*k, int64(len(p)), 10)
+		*k = append(append(*k, ':'), p...)
+	}
+}
+
+func (k *keyBuilder) flags(flags ...bool) {
+	for _, f := range flags {
+		*k = strconv.AppendBool(*k, f)
+	}
+}
+
+func (k *keyBuilder) tls(t *TLS) {
+	k.add(t.CAFile, t.CAPath, t.CertFile, t.CertPass, t.KeyFile, t.Ciphers, t.KeyLogFile, t.SystemFile, t.SystemDir,
+		strconv.Itoa(int(t.Min)), strconv.Itoa(int(t.Max)))
+	k.flags(t.Insecure)
+}
+
+// poolKey holds everything that makes two connections different.
+func (r *route) poolKey(s *Settings) string {
+	k := make(keyBuilder, 0, 192)
+	k.add(r.target.Scheme, s.HTTP, s.UnixSocket, s.AbstractSocket, s.DNSServer, s.KeepaliveTime.String())
+	k.flags(s.IPVersion == 4, s.IPVersion == 6, s.NoKeepalive, s.Nagle)
+	if !r.absoluteURI() {
+		k.add(strings.ToLower(r.target.Host), r.target.Port, strings.ToLower(r.host), r.port)
+	}
+	if r.target.Scheme == "https" {
+		k.tls(&s.TLS)
+	}
+	k.add(s.Resolve...)
+	if p := r.proxy; p != nil {
+		k.add("proxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.User, p.Password, p.UserAgent)
+		k.flags(p.HasAuth, r.tunnel)
+		for _, h := range p.Headers {
+			k.add(h[0], h[1])
+		}
+		k.tls(&p.TLS)
+	}
+	return string(k)
+}
