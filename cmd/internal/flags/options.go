@@ -11,8 +11,10 @@ import (
 
 // Options is a whole command line of the root command.
 type Options struct {
-	Groups []Group // one until --next is there; Groups[i].URLs is never empty
+	Groups []Group // one until --next is there; Groups[i].URLs is never empty, but for Help and Version
 	Global Global
+	// Secrets are the places in the parsed arguments that hold one: ScrubArgs.
+	Secrets []ArgSpan
 }
 
 // Global options hold for the whole run.
@@ -30,13 +32,13 @@ type Global struct {
 	NoRedact, RedactPath       bool
 	FailEarly                  bool
 	Help                       bool
-	HelpCategory               string // "" one screen
+	HelpCategory               string // "" one screen; else the topic for WriteHelp
 	Version                    bool
 	Seed                       *uint64
 	CookieJar                  string // -c, "-" stdout
 	CookieFiles                []string
 	JunkSessionCookies         bool
-	Notes                      []string // notices that parsing gave, to be shown unless silent
+	Notes                      []string // notices that parsing gave, to be shown unless silent; no secrets, escaped
 }
 
 // URLArg is one URL with the output that stands with it.
@@ -74,7 +76,7 @@ type Group struct {
 	Method        string   // -X, "" not given
 	Head          bool     // -I
 	Get           bool     // -G
-	Headers       []string // -H as given, @file included
+	Headers       []string // -H in order; @files are already read, an idempotency key is taken out
 	ProxyHeaders  []string
 	Data          []DataArg
 	UserAgent     *string // -A; nil default; "" none
@@ -112,7 +114,8 @@ type Group struct {
 	IPVersion                        int
 	UnixSocket, AbstractSocket       string
 	Resolve, ConnectTo               []string
-	ConnectTimeout                   time.Duration
+	ConnectTimeout                   time.Duration // 0 none
+	DNSServers                       []string      // ADDR or ADDR:PORT
 	KeepaliveTime                    time.Duration
 	NoKeepalive                      bool
 	NoTCPNoDelay                     bool

@@ -1,0 +1,265 @@
+package flags
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/spf13/pflag"
+)
+
+// Env is what parsing may ask of the world.
+type Env struct {
+	// Getenv looks a variable up; an empty one counts as unset. nil: no variables.
+	Getenv func(string) string
+	// Open opens a file that a flag names (-K, -H @file). nil: no files.
+	Open func(name string) (io.ReadCloser, error)
+	// Stdin is read for "-K -" and "-H @-". nil: empty.
+	Stdin io.Reader
+}
+
+// UsageError is a command line that cannot be run: one clear line and the exit
+// code. It never holds a secret, and control characters in it are escaped.
+type UsageError struct {
+	Message string
+	Code    exitcode.Code
+}
+
+func (e *UsageError) Error() string { return e.Message }
+
+func usagef(format string, a ...any) *UsageError {
+	return &UsageError{Message: fmt.Sprintf(format, a...), Code: exitcode.Usage}
+}
+
+// Defaults that are curl's or cli.md's, where the zero value means something else.
+const (
+	defaultMaxRedirs      = 50
+	defaultConnectTimeout = 30 * time.Second
+	defaultKeepalive      = 60 * time.Second
+	defaultExpect100      = time.Second
+)
+
+// parser is the state of one Parse.
+type parser struct {
+	env   Env
+	fs    *pflag.FlagSet
+	o     *Options
+	g     *Group
+	err   error // the first error inside a Set, unwrapped
+	src   source
+	where string // "" for the command line, else "BIDE_X" or "config:3"
+	depth int    // of nested -K
+
+	positional int // positional arguments already turned into URLs
+	urls       int // nodes of g.URLs that have their URL, output, upload
+	outputs    int
+	uploads    int
+	settings   map[string]setting
+	asCurl     source // where --as-curl was given
+}
+
+// Parse reads a whole command line of the root command (without the program's
+// name), BIDE_* variables and config files. It opens files that -K and -H @file
+// name, and nothing else. The error is a *UsageError. Options share no memory
+// with args, so that ScrubArgs can overwrite those afterwards.
+func Parse(args []string, env Env) (*Options, error) {
+	p := newParser(env)
+	tokens, stop, err := p.prepare(args)
+	if err != nil {
+		return nil, err
+	}
+	if stop {
+		return p.o, nil // -h or -V: nothing else counts
+	}
+	if err := p.variables(); err != nil {
+		return nil, err
+	}
+	if !skipsDefaultConfig(args) {
+		if err := p.defaultConfig(); err != nil {
+			return nil, err
+		}
+	}
+	p.src, p.where = srcFlag, ""
+	if err := p.fs.Parse(tokens); err != nil {
+		if p.err != nil {
+			return nil, p.err
+		}
+		return nil, usagef("%s", printable(err.Error()))
+	}
+	if err := p.flushPositional(); err != nil {
+		return nil, err
+	}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	return p.o, nil
+}
+
+func newParser(env Env) *parser {
+	if env.Getenv == nil {
+		env.Getenv = func(string) string { return "" }
+	}
+	if env.Stdin == nil {
+		env.Stdin = strings.NewReader("")
+	}
+	p := &parser{env: env, o: &Options{Groups: make([]Group, 1)}, settings: make(map[string]setting, 4)}
+	p.g = &p.o.Groups[0]
+	p.g.MaxRedirects = defaultMaxRedirs
+	p.g.ConnectTimeout = defaultConnectTimeout
+	p.g.KeepaliveTime = defaultKeepalive
+	p.g.Expect100Timeout = defaultExpect100
+	p.o.Global.Color = "auto"
+	p.fs = register(p)
+	return p
+}
+
+// finish turns what was collected into checked options.
+func (p *parser) finish() error {
+	if err := p.buildPolicy(); err != nil {
+		return err
+	}
+	if err := p.takeKeyHeader(); err != nil {
+		return err
+	}
+	if err := p.finishURLs(); err != nil {
+		return err
+	}
+	if p.g.AsCurl && p.g.Fail == "" {
+		p.g.Fail = "none"
+	}
+	return p.checkPairs()
+}
+
+func (p *parser) note(format string, a ...any) {
+	p.o.Global.Notes = append(p.o.Global.Notes, fmt.Sprintf(format, a...))
+}
+
+// flagValue is the pflag.Value of one name of one flag.
+type flagValue struct {
+	p   *parser
+	f   *Flag
+	neg bool
+}
+
+// implicit stands for "no value given"; no argument can hold it.
+const implicit = "\x00"
+
+// noValue is flagValue for names without a value: pflag asks for these two
+// methods to know that no word follows.
+type noValue struct{ flagValue }
+
+func (v *noValue) IsBoolFlag() bool { return true }
+
+func (v *flagValue) String() string { return "" }
+func (v *flagValue) Type() string   { return v.f.Arg }
+
+// Set is called by pflag, in the order of the command line.
+func (v *flagValue) Set(text string) error {
+	err := v.p.flushPositional()
+	if err == nil {
+		err = v.p.apply(v.f, text, v.neg)
+	}
+	if err != nil && v.p.err == nil {
+		v.p.err = err
+	}
+	return err
+}
+
+// register puts every name of the table into one pflag set. It is on the path
+// of each request: few allocations, no help texts.
+func register(p *parser) *pflag.FlagSet {
+	fs := pflag.NewFlagSet("bide", pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	for _, part := range tables() {
+		flags := make([]pflag.Flag, len(part))
+		values := make([]noValue, len(part))
+		for i := range part {
+			f := &part[i]
+			flags[i] = pflag.Flag{Name: f.Name, Shorthand: f.Short}
+			values[i].flagValue = flagValue{p: p, f: f}
+			if f.Kind == Value {
+				flags[i].Value = &values[i].flagValue
+			} else {
+				flags[i].Value = &values[i]
+				flags[i].NoOptDefVal = implicit
+			}
+			fs.AddFlag(&flags[i])
+			if neg := f.Negation(); neg != "" {
+				fs.AddFlag(&pflag.Flag{Name: neg, Hidden: true, NoOptDefVal: implicit,
+					Value: &noValue{flagValue{p: p, f: f, neg: true}}})
+			}
+		}
+	}
+	return fs
+}
+
+// apply carries out one occurrence of f. Errors name the flag and its source.
+func (p *parser) apply(f *Flag, text string, neg bool) error {
+	err := p.applyText(f, text, neg)
+	if err == nil {
+		return nil
+	}
+	if u, ok := err.(*UsageError); ok { //nolint:errorlint // a complete message, made below
+		return u
+	}
+	return usagef("%s: %v", p.nameFor(f), err)
+}
+
+func (p *parser) applyText(f *Flag, text string, neg bool) error {
+	if f.OneLine && p.src == srcDefault {
+		return fmt.Errorf("belongs to one command line, not to the default config file")
+	}
+	switch {
+	case f.check != nil:
+		if f.Kind != Value {
+			text = boolText(!neg)
+		}
+		return p.keep(f, text)
+	case f.flag != nil:
+		*f.flag(p) = !neg
+		if f.Name == "as-curl" {
+			p.asCurl = p.src
+		}
+		return nil
+	case f.on != nil:
+		return f.on(p, !neg)
+	case f.str != nil:
+		*f.str(p) = text
+		return nil
+	case f.list != nil:
+		*f.list(p) = append(*f.list(p), text)
+		return nil
+	case f.dur != nil:
+		d, err := parseDuration(text)
+		if err == nil {
+			*f.dur(p) = d
+		}
+		return err
+	default:
+		return f.set(p, text)
+	}
+}
+
+// nameFor names f as the user wrote it, with its source.
+func (p *parser) nameFor(f *Flag) string {
+	switch p.src {
+	case srcEnv:
+		return f.EnvName()
+	case srcDefault, srcFile:
+		return p.where + ": " + f.Name
+	}
+	if f.Short != "" {
+		return "-" + f.Short + ", --" + f.Name
+	}
+	return "--" + f.Name
+}
+
+func boolText(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}

@@ -1,0 +1,200 @@
+package flags
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+)
+
+// prepare walks the arguments before pflag does. It splits attached short
+// values, because pflag reads "-d=foo" as the value "foo" and curl as "=foo";
+// refuses what pflag would drop or guess at; and finds the secrets. stop is
+// true when help or the version was asked for: those end parsing, as in curl.
+// The tokens share no memory with args.
+func (p *parser) prepare(args []string) (tokens []string, stop bool, err error) {
+	w := walker{p: p, args: args, out: make([]string, 0, len(args)+4)}
+	for w.i = 0; w.i < len(args) && !w.stop; w.i++ {
+		a := args[w.i]
+		switch {
+		case a == "--":
+			w.out = append(w.out, "--")
+			for w.i++; w.i < len(args); w.i++ {
+				w.positional(args[w.i])
+			}
+		case a == "-":
+			err = usagef("- is not a URL")
+		case strings.HasPrefix(a, "--"):
+			err = w.long(a[2:])
+		case strings.HasPrefix(a, "-"):
+			err = w.short(a)
+		default:
+			w.positional(a)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return w.out, w.stop, nil
+}
+
+type walker struct {
+	p    *parser
+	args []string
+	i    int
+	out  []string
+	stop bool
+}
+
+func (w *walker) emit(s string) { w.out = append(w.out, strings.Clone(s)) }
+
+func (w *walker) positional(a string) {
+	if start, end, ok := userinfo(a); ok {
+		w.secret(start, end)
+	}
+	w.emit(a)
+}
+
+func (w *walker) secret(start, end int) {
+	w.p.o.Secrets = append(w.p.o.Secrets, ArgSpan{Index: w.i, Start: start, End: end})
+}
+
+func (w *walker) long(text string) error {
+	name, value, has := strings.Cut(text, "=")
+	pf := w.p.fs.Lookup(name)
+	if pf == nil || name == "" {
+		return w.p.unknownLong(name)
+	}
+	f, neg := flagOf(pf)
+	if f.Kind != Value {
+		if f.Name == "help" || f.Name == "version" {
+			return w.stopAt(f, value)
+		}
+		if has {
+			if f.Kind == Boolean && !neg && f.Negation() != "" {
+				return usagef("--%s takes no value; --%s turns it off", name, f.Negation())
+			}
+			return usagef("--%s takes no value", name)
+		}
+		w.emit("--" + name)
+		return nil
+	}
+	if has {
+		w.found(f, value, len("--")+len(name)+len("="))
+		w.emit("--" + text)
+		return nil
+	}
+	return w.separate(f, "--"+name)
+}
+
+// separate takes the next argument as f's value.
+func (w *walker) separate(f *Flag, shown string) error {
+	if w.i+1 >= len(w.args) {
+		return usagef("%s needs a value: %s %s", shown, shown, f.Arg)
+	}
+	w.i++
+	value := w.args[w.i]
+	if f.File && len(value) > 1 && value[0] == '-' {
+		w.p.note("the value of %s looks like a flag: %s", shown, quote(value))
+	}
+	w.found(f, value, 0)
+	w.emit("--" + f.Name)
+	w.emit(value)
+	return nil
+}
+
+// found notes a secret value that starts at offset of the current argument.
+func (w *walker) found(f *Flag, value string, offset int) {
+	switch {
+	case f.Secret && f.Name != "proxy" && value != "":
+		w.secret(offset, offset+len(value))
+	case f.Name == "proxy" || f.Name == "url":
+		if start, end, ok := userinfo(value); ok {
+			w.secret(offset+start, offset+end)
+		}
+	}
+}
+
+func (w *walker) short(a string) error {
+	for j := 1; j < len(a); j++ {
+		if a[j] >= utf8.RuneSelf {
+			r, _ := utf8.DecodeRuneInString(a[j:])
+			return w.p.unknownShort(string(r))
+		}
+		letter := a[j : j+1]
+		pf := w.p.fs.ShorthandLookup(letter)
+		if pf == nil {
+			return w.p.unknownShort(letter)
+		}
+		f, _ := flagOf(pf)
+		rest := a[j+1:]
+		if f.Kind == Value {
+			if rest == "" {
+				return w.separate(f, "-"+letter)
+			}
+			w.found(f, rest, j+1)
+			w.emit("--" + f.Name)
+			w.emit(rest)
+			return nil
+		}
+		if f.Name == "help" || f.Name == "version" {
+			return w.stopAt(f, rest)
+		}
+		if strings.HasPrefix(rest, "=") {
+			return usagef("-%s takes no value", letter)
+		}
+		w.emit("--" + f.Name)
+	}
+	return nil
+}
+
+// stopAt ends parsing at -h and -V. The word after -h is a category.
+func (w *walker) stopAt(f *Flag, attached string) error {
+	w.stop = true
+	if f.Name == "version" {
+		w.p.o.Global.Version = true
+		return nil
+	}
+	w.p.o.Global.Help = true
+	topic := attached
+	if topic == "" && w.i+1 < len(w.args) && !strings.Contains(w.args[w.i+1], "/") {
+		topic = w.args[w.i+1]
+	}
+	w.p.o.Global.HelpCategory = strings.Clone(topic)
+	return nil
+}
+
+// flagOf is the table row behind a pflag name, and whether the name negates it.
+func flagOf(pf *pflag.Flag) (*Flag, bool) {
+	switch v := pf.Value.(type) {
+	case *flagValue:
+		return v.f, v.neg
+	case *noValue:
+		return v.f, v.neg
+	}
+	panic("flags: a foreign value in the flag set")
+}
+
+// skipsDefaultConfig reports whether -q is the first flag, alone or leading a cluster.
+func skipsDefaultConfig(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	return args[0] == "--disable" || strings.HasPrefix(args[0], "-q")
+}
+
+// userinfo finds "user:password" in a URL's authority, with or without a scheme.
+func userinfo(url string) (start, end int, ok bool) {
+	if i := strings.Index(url, "://"); i >= 0 {
+		start = i + len("://")
+	}
+	authority := url[start:]
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		authority = authority[:i]
+	}
+	at := strings.LastIndexByte(authority, '@')
+	if at <= 0 {
+		return 0, 0, false
+	}
+	return start, start + at, true
+}

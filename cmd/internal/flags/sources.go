@@ -1,0 +1,193 @@
+package flags
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/bidehttp/bide/cmd/internal/configfile"
+	"github.com/spf13/pflag"
+)
+
+// source is where a setting came from, weakest first.
+type source uint8
+
+const (
+	srcNone    source = iota
+	srcDefault        // the default config file
+	srcFile           // a -K file
+	srcEnv            // BIDE_*
+	srcFlag
+)
+
+// setting is a policy flag's value with its source. It is applied when all
+// sources have been read, because the strongest wins whatever the order.
+type setting struct {
+	text string
+	src  source
+	name string // as the user wrote it, for messages
+}
+
+// keep validates and records a policy flag.
+func (p *parser) keep(f *Flag, text string) error {
+	if err := f.check(text); err != nil {
+		return err
+	}
+	if old, ok := p.settings[f.Name]; !ok || old.src <= p.src {
+		p.settings[f.Name] = setting{text: text, src: p.src, name: p.nameFor(f)}
+	}
+	return nil
+}
+
+// variables reads BIDE_<NAME> for the flags that have one.
+func (p *parser) variables() error {
+	p.src = srcEnv
+	for i := range retryFlags {
+		f := &retryFlags[i]
+		if !f.Env {
+			continue
+		}
+		text := p.env.Getenv(f.EnvName())
+		if text == "" {
+			continue
+		}
+		negated := false
+		if f.Kind != Value {
+			on, err := parseBool(text)
+			if err != nil {
+				return usagef("%s: %v", f.EnvName(), err)
+			}
+			negated = !on
+		}
+		if err := p.apply(f, text, negated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// defaultConfig reads $XDG_CONFIG_HOME/bide/config, else ~/.config/bide/config.
+func (p *parser) defaultConfig() error {
+	dir := p.env.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home := p.env.Getenv("HOME")
+		if home == "" {
+			home = p.env.Getenv("USERPROFILE")
+		}
+		if home == "" {
+			return nil
+		}
+		dir = path.Join(home, ".config")
+	}
+	if p.env.Open == nil {
+		return nil
+	}
+	name := path.Join(dir, "bide", "config")
+	r, err := p.env.Open(name)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			p.note("cannot read %s: %s", quote(name), reason(err))
+		}
+		return nil
+	}
+	p.src = srcDefault
+	return p.readConfig(r, name)
+}
+
+// maxDepth bounds config files that name config files.
+const maxDepth = 5
+
+func setConfig(p *parser, name string) error {
+	if p.depth >= maxDepth {
+		return fmt.Errorf("more than %d config files inside each other", maxDepth)
+	}
+	r, err := p.open(name)
+	if err != nil {
+		if u, ok := err.(*UsageError); ok { //nolint:errorlint // as open returns it
+			u.Message = p.nameForConfig() + u.Message
+		}
+		return err
+	}
+	src, where := p.src, p.where
+	if p.src == srcFlag {
+		p.src = srcFile
+	}
+	p.depth++
+	err = p.readConfig(r, name)
+	p.depth--
+	p.src, p.where = src, where
+	return err
+}
+
+func (p *parser) nameForConfig() string {
+	if p.where != "" {
+		return p.where + ": config: "
+	}
+	return "-K: "
+}
+
+// readConfig applies each entry in its place, as if it stood on the command line.
+func (p *parser) readConfig(r io.ReadCloser, name string) error {
+	shown := name
+	if name == "-" {
+		shown = "standard input"
+	}
+	entries, err := configfile.Parse(r, shown)
+	r.Close() //nolint:errcheck // read only
+	if err != nil {
+		return usagef("%s", printable(err.Error()))
+	}
+	for _, e := range entries {
+		p.where = fmt.Sprintf("%s:%d", printable(shown), e.Line)
+		if err := p.entry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry applies one line: a long name, or letters as on the command line.
+func (p *parser) entry(e configfile.Entry) error {
+	if !e.Short {
+		pf := p.fs.Lookup(e.Name)
+		if pf == nil {
+			return p.at(p.unknownLong(e.Name))
+		}
+		return p.entryFlag(pf, e.Value, e.HasValue)
+	}
+	for i := range len(e.Name) {
+		letter := e.Name[i : i+1]
+		pf := p.fs.ShorthandLookup(letter)
+		if pf == nil {
+			return p.at(p.unknownShort(letter))
+		}
+		last := i == len(e.Name)-1
+		if f, _ := flagOf(pf); f.Kind == Value && !last {
+			return p.entryFlag(pf, e.Name[i+1:], true)
+		}
+		if err := p.entryFlag(pf, e.Value, last && e.HasValue); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at puts the place in a config file before a message.
+func (p *parser) at(err error) error {
+	return usagef("%s: %v", p.where, err)
+}
+
+func (p *parser) entryFlag(pf *pflag.Flag, value string, has bool) error {
+	f, neg := flagOf(pf)
+	switch {
+	case f.Name == "help" || f.Name == "version":
+		return usagef("%s: %s belongs on the command line", p.where, f.Name)
+	case f.Kind == Value && !has:
+		return usagef("%s: %s needs a value", p.where, f.Name)
+	case f.Kind != Value && has:
+		return usagef("%s: %s takes no value", p.where, f.Name)
+	}
+	return p.apply(f, value, neg)
+}

@@ -1,0 +1,174 @@
+package flags
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
+// and of their letters: constant data, looked at only when a flag is unknown.
+const curlOnly = `alt-svc anyauth append,a aws-sigv4 basic ca-native cert-status cert-type compressed-ssh continue-at,C
+create-file-mode crlf crlfile curves delegation digest disable-eprt disable-epsv disallow-username-in-url dns-interface
+dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url dump-ca-embed ech egd-file engine etag-compare etag-save
+false-start follow form,F form-escape form-string ftp-account ftp-alternative-to-user ftp-create-dirs ftp-method ftp-pasv
+ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control globoff,g happy-eyeballs-timeout-ms
+haproxy-clientip haproxy-protocol hostpubmd5 hostpubsha256 hsts http0.9 http3 http3-only interface ip-tos ipfs-gateway
+keepalive-cnt key-type knownhosts krb libcurl limit-rate list-only,l local-port login-options mail-auth mail-from mail-rcpt
+mail-rcpt-allowfails manual,M metalink mptcp negotiate next,: no-alpn no-clobber no-npn no-sessionid ntlm ntlm-wb out-null
+parallel,Z parallel-immediate parallel-max parallel-max-host pinnedpubkey preproxy proto proto-redir proxy-anyauth
+proxy-basic proxy-ca-native proxy-capath proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest proxy-http2
+proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey proxy-service-name proxy-ssl-allow-beast
+proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 proxy1.0
+pubkey quote,Q random-file rate remote-header-name,J remote-time,R remove-on-error sasl-authzid sasl-ir service-name
+sigalgs skip-existing socks4 socks4a socks5 socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service
+socks5-hostname speed-limit,Y speed-time,y ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd
+ssl-revoke-best-effort ssl-sessions sslv2,2 sslv3,3 styled-output suppress-connect-headers tcp-fastopen telnet-option,t
+tftp-blksize tftp-no-options time-cond,z tls-earlydata tls13-ciphers tlsauthtype tlspassword tlsuser tr-encoding
+trace-config trace-ids upload-flags url-query use-ascii,B variable vlan-priority xattr`
+
+// hintFor says what to use instead of one of curl's flags.
+func hintFor(name string) string {
+	switch name {
+	case "form", "form-string", "form-escape":
+		return "--data-binary @FILE sends a file as the body, --data-urlencode form fields"
+	case "ntlm", "ntlm-wb", "negotiate", "delegation", "krb":
+		return "it speaks Basic (-u) and Bearer (--oauth2-bearer)"
+	case "basic", "anyauth":
+		return "-u alone is Basic"
+	case "digest":
+		return "-u is Basic"
+	case "next", "parallel", "parallel-max", "parallel-immediate":
+		return "run it once for each request"
+	case "globoff":
+		return "{} and [] in URLs are sent as they are"
+	case "http3", "http3-only":
+		return "the newest it speaks is --http2"
+	case "manual":
+		return "see -h all, or man bide"
+	case "limit-rate", "speed-limit", "speed-time":
+		return "-m and --deadline bound the time"
+	case "continue-at":
+		return "-r 500- asks for the rest"
+	case "socks4", "socks4a", "socks5", "socks5-hostname", "preproxy", "proxy1.0":
+		return "-x takes the proxy as a URL"
+	case "url-query":
+		return "-G with --data-urlencode builds a query"
+	case "trace-config", "trace-ids":
+		return "see --trace-ascii and --timeline"
+	case "sslv2", "sslv3", "ssl", "ssl-reqd", "proxy-tlsv1":
+		return "see --tlsv1.2 and --tls-max"
+	case "tls13-ciphers", "proxy-tls13-ciphers", "curves":
+		return "TLS 1.3 chooses by itself; --ciphers is for TLS 1.2"
+	case "doh-url", "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr":
+		return "--resolve and --dns-servers say where names come from"
+	case "follow":
+		return "-L follows redirects"
+	case "remote-header-name":
+		return "-O names the file as in the URL"
+	}
+	return ""
+}
+
+// curlOnlyName is the long name of one of curl's flags, by name or by letter.
+func curlOnlyName(name, letter string) string {
+	if strings.HasPrefix(name, "expand-") {
+		return name
+	}
+	for field := range strings.FieldsSeq(curlOnly) {
+		long, short, _ := strings.Cut(field, ",")
+		if name == "" && short != "" && short == letter || name != "" && long == name {
+			return long
+		}
+	}
+	return ""
+}
+
+// unknownLong explains a long name that is not in the table.
+func (p *parser) unknownLong(name string) *UsageError {
+	positive, negated := strings.CutPrefix(name, "no-")
+	if negated {
+		if pf := p.fs.Lookup(positive); pf != nil {
+			f, _ := flagOf(pf)
+			if f.Kind == Value {
+				return usagef("--%s: --%s takes a value, so there is no --no- form", name, positive)
+			}
+			return usagef("--%s: --%s is one choice of several and has no --no- form", name, positive)
+		}
+	}
+	if long := curlOnlyName(name, ""); long != "" {
+		return bideHasNo("--"+long, long)
+	}
+	if negated && curlOnlyName(positive, "") != "" {
+		return bideHasNo("--"+name, positive)
+	}
+	if near := p.nearest(name); near != "" {
+		return usagef("unknown flag --%s; did you mean --%s?", printable(name), near)
+	}
+	return usagef("unknown flag --%s; bide -h all lists them", printable(name))
+}
+
+// unknownShort explains a letter that is not in the table.
+func (p *parser) unknownShort(letter string) *UsageError {
+	if long := curlOnlyName("", letter); long != "" {
+		return bideHasNo(fmt.Sprintf("-%s (--%s)", letter, long), long)
+	}
+	return usagef("unknown flag -%s; bide -h all lists them", printable(letter))
+}
+
+func bideHasNo(shown, name string) *UsageError {
+	if hint := hintFor(name); hint != "" {
+		return usagef("bide has no %s of curl's; %s", shown, hint)
+	}
+	return usagef("bide has no %s of curl's", shown)
+}
+
+// nearest is the known name that a typing error or an abbreviation most likely
+// meant, or "".
+func (p *parser) nearest(name string) string {
+	const tooShort = 2
+	if len(name) < tooShort || len(name) > 40 {
+		return ""
+	}
+	best, bestDistance := "", len(name)/3+1
+	prefixed := ""
+	p.fs.VisitAll(func(pf *pflag.Flag) {
+		if pf.Hidden && !strings.HasPrefix(name, "no-") {
+			return
+		}
+		if strings.HasPrefix(pf.Name, name) && (prefixed == "" || len(pf.Name) < len(prefixed)) {
+			prefixed = pf.Name
+		}
+		if d := distance(name, pf.Name); d < bestDistance {
+			best, bestDistance = pf.Name, d
+		}
+	})
+	if prefixed != "" {
+		return prefixed
+	}
+	return best
+}
+
+// distance counts the edits between two names; two letters changing places is one.
+func distance(a, b string) int {
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}
