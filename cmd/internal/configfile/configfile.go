@@ -1,0 +1,174 @@
+// Package configfile reads curl's config file notation (-K): one flag a line.
+package configfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Entry is one flag of a config file.
+type Entry struct {
+	// Name is the flag without dashes. With Short it is what followed one
+	// dash, "o" as well as "sSfo": letters as on the command line.
+	Name  string
+	Short bool
+	// Value is what followed; HasValue tells an empty one ("") from none.
+	Value    string
+	HasValue bool
+	// Line in the file, from 1.
+	Line int
+}
+
+// Error is a line that cannot be read. Its text does not hold the line, which
+// may be a secret.
+type Error struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// maxLine is the longest line that is read: more than any data stands in one.
+const maxLine = 10 << 20
+
+var (
+	errLong     = errors.New("the line is longer than 10 MiB")
+	errNUL      = errors.New("the line holds a NUL")
+	errQuote    = errors.New("the closing quote is missing")
+	errAfter    = errors.New("text after the closing quote")
+	errUnquoted = errors.New("a value with spaces must stand in double quotes")
+	errName     = errors.New("no flag name")
+)
+
+// Parse reads a config file, called name in errors (*Error). The notation is
+// curl's: a flag with or without its dashes; then blanks, "=" or ":"; then a value, in
+// double quotes (with \\ \" \t \n \r \v) or without (it ends at a blank). Lines
+// that start with "#" are comments. Where curl would drop part of a line
+// with a warning, or none, Parse refuses it.
+func Parse(r io.Reader, name string) ([]Entry, error) {
+	var entries []Entry
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, maxLine)
+	for n := 1; ; n++ {
+		if !scanner.Scan() {
+			switch err := scanner.Err(); {
+			case errors.Is(err, bufio.ErrTooLong):
+				return nil, &Error{name, n, errLong}
+			case err != nil:
+				return nil, &Error{name, n, err}
+			}
+			return entries, nil
+		}
+		line := scanner.Bytes()
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		entry, ok, err := parseLine(string(line))
+		if err != nil {
+			return nil, &Error{name, n, err}
+		}
+		if ok {
+			entry.Line = n
+			entries = append(entries, entry)
+		}
+	}
+}
+
+const blanks = " \t\r\n\v\f"
+
+func parseLine(line string) (e Entry, ok bool, _ error) {
+	if strings.IndexByte(line, 0) >= 0 {
+		return e, false, errNUL
+	}
+	line = strings.Trim(line, blanks)
+	if line == "" || strings.IndexByte("#/*", line[0]) >= 0 {
+		return e, false, nil
+	}
+	separators := "=:"
+	switch {
+	case strings.HasPrefix(line, "--"):
+		line, separators = line[2:], "="
+	case line[0] == '-':
+		line, separators, e.Short = line[1:], "", true
+	}
+	end := strings.IndexAny(line, blanks+separators)
+	if end < 0 {
+		end = len(line)
+	}
+	e.Name = line[:end]
+	if e.Name == "" {
+		return e, false, errName
+	}
+	rest := strings.TrimLeft(line[end:], blanks+separators)
+	var err error
+	e.Value, e.HasValue, err = value(rest)
+	return e, err == nil, err
+}
+
+// value reads what follows the separator.
+func value(s string) (_ string, has bool, _ error) {
+	if strings.HasPrefix(s, `"`) {
+		v, rest, err := unquote(s[1:])
+		if err == nil && !ignorable(rest) {
+			err = errAfter
+		}
+		return v, true, err
+	}
+	end := strings.IndexAny(s, blanks)
+	if end < 0 {
+		return s, s != "", nil
+	}
+	if !ignorable(s[end:]) {
+		return "", false, errUnquoted
+	}
+	return s[:end], true, nil
+}
+
+// ignorable: blanks, or a comment after them.
+func ignorable(s string) bool {
+	t := strings.TrimLeft(s, blanks)
+	return t == "" || t[0] == '#' && len(t) < len(s)
+}
+
+// unquote reads up to the closing quote. A backslash before any other
+// character stands for that character.
+func unquote(s string) (v, rest string, _ error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch c {
+		case '"':
+			return b.String(), s[i+1:], nil
+		case '\\':
+			i++
+			if i == len(s) {
+				return "", "", errQuote
+			}
+			c = escape(s[i])
+		}
+		b.WriteByte(c)
+	}
+	return "", "", errQuote
+}
+
+func escape(c byte) byte {
+	switch c {
+	case 't':
+		return '\t'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 'v':
+		return '\v'
+	}
+	return c
+}
