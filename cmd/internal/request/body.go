@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/bidehttp/bide/retry"
 )
 
 // Bytes is a body held in memory.
@@ -76,7 +78,7 @@ func (z *frozen) check() error {
 
 // gone: a file that was there at the start and is not now has changed.
 func (z *frozen) gone(err error) error {
-	return inputError("%w: %w", errBodyChanged, err)
+	return inputError("%w: %w", retry.ErrBodyChanged, err)
 }
 
 // compare holds the file against its frozen self: size, mtime, inode (R7.3).
@@ -92,5 +94,5 @@ func (z *frozen) compare(now fs.FileInfo) error {
 	default:
 		return nil
 	}
-	return inputError("%w: %s: %s", errBodyChanged, z.name, what)
+	return inputError("%w: %s: %s", retry.ErrBodyChanged, z.name, what)
 }

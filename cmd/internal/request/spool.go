@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/bidehttp/bide/retry"
 )
 
 // spoolMemory is how much of a stream is held in memory (R8.1).
@@ -161,7 +163,7 @@ func (b *onceBody) Replay() error {
 }
 
 func (b *onceBody) replayError() error {
-	return inputError("%w: %s was streamed without a spool", errNotReplayable, b.what)
+	return inputError("%w: %s was streamed without a spool", retry.ErrNotReplayable, b.what)
 }
 
 // SendChunked implements Chunker.
