@@ -1,6 +1,7 @@
 package retrytest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -173,7 +174,8 @@ func asked(header []Field, clock time.Time) (longest time.Duration, ok bool) {
 			continue
 		}
 		var d time.Duration
-		if n, err := strconv.ParseUint(f.Value, 10, 63); err == nil {
+		n, err := strconv.ParseUint(f.Value, 10, 63)
+		if err == nil || errors.Is(err, strconv.ErrRange) { // n saturates
 			d = time.Duration(min(n, uint64(maxSeconds))) * time.Second
 		} else if t, err := http.ParseTime(f.Value); err == nil {
 			d = t.Sub(clock)

@@ -99,12 +99,18 @@ func (c *conn) reset() {
 // linger closes the sending side and reads what still comes for a moment, so
 // that a client which is still sending can read the answer before it sees a reset.
 func (c *conn) linger() {
-	if t, ok := c.Conn.(*tls.Conn); ok {
+	c.closeWrite(true)
+	_, _ = io.Copy(io.Discard, c.bare)
+}
+
+// closeWrite closes the sending side, with TLS's close_notify if polite, and
+// gives what still comes a second.
+func (c *conn) closeWrite(polite bool) {
+	if t, ok := c.Conn.(*tls.Conn); ok && polite {
 		_ = t.CloseWrite()
 	}
 	if t, ok := c.bare.(*net.TCPConn); ok {
 		_ = t.CloseWrite()
 	}
 	_ = c.bare.SetReadDeadline(time.Now().Add(time.Second))
-	_, _ = io.Copy(io.Discard, c.bare)
 }

@@ -45,6 +45,7 @@ func (c *conn) oneHTTP1() (again bool) {
 	defer c.s.choose(x)()
 	out.http10 = out.http10 || x.st.http10
 	out.keep = in.whole && keepAlive(&x.req, x.st.http10) && !closes(x.st.header)
+	out.unread = !in.whole
 	out.chunked = x.st.chunked && !out.http10
 	if !x.perform(out) || !out.keep {
 		if !out.broken {
@@ -120,6 +121,7 @@ type http1Carrier struct {
 	broken  bool  // a fault has ended the connection
 	left    int64 // bytes that may still pass; forever: all
 	begun   bool
+	unread  bool // the client may still be sending: closing at once would be a reset
 }
 
 func (h *http1Carrier) limit(n int64) { h.left = n }
@@ -235,5 +237,9 @@ func (h *http1Carrier) fault(st *step) {
 		_, _ = io.WriteString(h.c, st.raw)
 	}
 	// Without TLS's close_notify, as when the peer's machine dies.
+	if h.unread {
+		h.c.closeWrite(false)
+		_, _ = io.Copy(io.Discard, h.c.bare)
+	}
 	_ = h.c.bare.Close()
 }

@@ -13,7 +13,6 @@ type config struct {
 	dir         string
 	listenDelay time.Duration
 	tls, http2  bool
-	tlsOnly2    bool
 	certificate *tls.Certificate
 	tlsConfig   func(*tls.Config)
 	accepts     string

@@ -266,6 +266,9 @@ func (s *Server) now() time.Duration { return time.Since(s.start) }
 // sleep waits for d (forever: for Close) and reports false when the server was
 // closed meanwhile.
 func (s *Server) sleep(d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
 	var after <-chan time.Time
 	if d != forever {
 		t := time.NewTimer(d)

@@ -1,0 +1,276 @@
+package retrytest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// DNSServer is a name server on a loopback port, over UDP and TCP, that answers
+// from a script. All methods may be called from any goroutine.
+type DNSServer struct {
+	// Addr is its host:port.
+	Addr string
+
+	udp     net.PacketConn
+	tcp     net.Listener
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	zone    map[string][]string // name, lower case without the last dot → answers in turn
+	asked   map[string]int      // queries so far by name and type
+	queries []DNSQuery
+	conns   map[net.Conn]struct{}
+	closed  bool
+}
+
+// DNSQuery is one question that arrived.
+type DNSQuery struct {
+	Name string // without the last dot, as received
+	Type string // "A", "AAAA" ...
+}
+
+// ServeDNS starts a name server for a test. See NewDNS for the zone.
+func ServeDNS(tb TB, zone string) *DNSServer {
+	tb.Helper()
+	d, err := NewDNS(zone)
+	if err != nil {
+		tb.Fatalf("retrytest: %v", err)
+		return nil
+	}
+	tb.Cleanup(d.Close)
+	return d
+}
+
+// NewDNS starts a name server. The zone has one name per line, or names
+// separated by semicolons:
+//
+//	api.test: 127.0.0.1 ::1
+//	sick.test: servfail, 127.0.0.1
+//
+// An answer is addresses separated by blanks, or one of nxdomain, servfail, refused, empty (the
+// name is there, without addresses) and silent. Queries of one name and type get
+// the answers in turn, the last one repeated. Names that are not in the zone get
+// nxdomain; "*:" stands for them. The caller must Close it.
+func NewDNS(zone string) (*DNSServer, error) {
+	d := &DNSServer{asked: map[string]int{}, conns: map[net.Conn]struct{}{}}
+	var err error
+	if d.zone, err = parseZone(zone); err != nil {
+		return nil, err
+	}
+	if d.udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	d.Addr = d.udp.LocalAddr().String()
+	if d.tcp, err = net.Listen("tcp", d.Addr); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen: %w", err), d.udp.Close())
+	}
+	d.running.Add(2)
+	go d.serveUDP()
+	go d.serveTCP()
+	return d, nil
+}
+
+// parseZone reads a zone's text.
+func parseZone(zone string) (map[string][]string, error) {
+	names := map[string][]string{}
+	for line := range strings.FieldsFuncSeq(zone, func(r rune) bool { return r == '\n' || r == ';' }) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		name, answers, ok := strings.Cut(line, ": ")
+		if !ok {
+			return nil, fmt.Errorf("zone line %q: expected NAME: ANSWER, ANSWER", line)
+		}
+		for answer := range strings.SplitSeq(answers, ",") {
+			answer = strings.TrimSpace(answer)
+			switch answer {
+			case "nxdomain", "servfail", "refused", "empty", "silent":
+			case "":
+				return nil, fmt.Errorf("zone line %q: an answer is empty", line)
+			default:
+				for _, a := range strings.Fields(answer) {
+					if _, err := netip.ParseAddr(a); err != nil {
+						return nil, fmt.Errorf("zone line %q: %q is no address and none of nxdomain, servfail, refused, empty, silent", line, a)
+					}
+				}
+			}
+			names[strings.ToLower(name)] = append(names[strings.ToLower(name)], answer)
+		}
+	}
+	return names, nil
+}
+
+// Queries are the questions so far, in order.
+func (d *DNSServer) Queries() []DNSQuery {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]DNSQuery(nil), d.queries...)
+}
+
+// Close stops the server and waits until its goroutines are gone.
+func (d *DNSServer) Close() {
+	_ = d.udp.Close()
+	_ = d.tcp.Close()
+	d.mu.Lock()
+	d.closed = true
+	for c := range d.conns {
+		_ = c.Close()
+	}
+	d.mu.Unlock()
+	d.running.Wait()
+}
+
+func (d *DNSServer) serveUDP() {
+	defer d.running.Done()
+	buf := make([]byte, 4096)
+	for {
+		n, from, err := d.udp.ReadFrom(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue // such as an unreachable client's ICMP on some systems
+		}
+		if answer := d.answer(buf[:n]); answer != nil {
+			_, _ = d.udp.WriteTo(answer, from)
+		}
+	}
+}
+
+func (d *DNSServer) serveTCP() {
+	defer d.running.Done()
+	for {
+		c, err := d.tcp.Accept()
+		if err != nil {
+			return
+		}
+		d.mu.Lock()
+		if d.closed {
+			_ = c.Close()
+		}
+		d.conns[c] = struct{}{}
+		d.running.Add(1)
+		d.mu.Unlock()
+		go d.serveConn(c)
+	}
+}
+
+// serveConn answers queries with the two-byte lengths of DNS over TCP (RFC 1035
+// section 4.2.2).
+func (d *DNSServer) serveConn(c net.Conn) {
+	defer d.running.Done()
+	defer func() {
+		_ = c.Close()
+		d.mu.Lock()
+		delete(d.conns, c)
+		d.mu.Unlock()
+	}()
+	for {
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		var size [2]byte
+		if _, err := io.ReadFull(c, size[:]); err != nil {
+			return
+		}
+		query := make([]byte, binary.BigEndian.Uint16(size[:]))
+		if _, err := io.ReadFull(c, query); err != nil {
+			return
+		}
+		answer := d.answer(query)
+		if answer == nil {
+			continue
+		}
+		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)); err != nil {
+			return
+		}
+	}
+}
+
+// answer makes the answer to one query; nil is silence.
+func (d *DNSServer) answer(query []byte) []byte {
+	var p dnsmessage.Parser
+	h, err := p.Start(query)
+	if err != nil || h.Response {
+		return nil
+	}
+	q, err := p.Question()
+	if err != nil {
+		return nil
+	}
+	text := d.take(q)
+	m := dnsmessage.Message{
+		Header: dnsmessage.Header{
+			ID: h.ID, Response: true, Authoritative: true,
+			RecursionDesired: h.RecursionDesired, RecursionAvailable: true,
+		},
+		Questions: []dnsmessage.Question{q},
+	}
+	switch text {
+	case "silent":
+		return nil
+	case "nxdomain":
+		m.RCode = dnsmessage.RCodeNameError
+	case "servfail":
+		m.RCode = dnsmessage.RCodeServerFailure
+	case "refused":
+		m.RCode = dnsmessage.RCodeRefused
+	case "empty":
+	default:
+		m.Answers = addresses(q, text)
+	}
+	packed, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return packed
+}
+
+// take logs a question and gives the answer whose turn it is.
+func (d *DNSServer) take(q dnsmessage.Question) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := strings.TrimSuffix(q.Name.String(), ".")
+	kind := strings.TrimPrefix(q.Type.String(), "Type")
+	d.queries = append(d.queries, DNSQuery{name, kind})
+	answers := d.zone[strings.ToLower(name)]
+	if answers == nil {
+		answers = d.zone["*"]
+	}
+	if answers == nil {
+		return "nxdomain"
+	}
+	key := strings.ToLower(name) + " " + kind
+	i := min(d.asked[key], len(answers)-1)
+	d.asked[key]++
+	return answers[i]
+}
+
+// addresses are those of the question's type.
+func addresses(q dnsmessage.Question, text string) []dnsmessage.Resource {
+	var all []dnsmessage.Resource
+	for field := range strings.FieldsSeq(text) {
+		a, err := netip.ParseAddr(field)
+		if err != nil {
+			continue // the zone was checked
+		}
+		r := dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1}}
+		switch {
+		case a.Is4() && q.Type == dnsmessage.TypeA:
+			r.Body = &dnsmessage.AResource{A: a.As4()}
+		case a.Is6() && q.Type == dnsmessage.TypeAAAA:
+			r.Body = &dnsmessage.AAAAResource{AAAA: a.As16()}
+		default:
+			continue
+		}
+		all = append(all, r)
+	}
+	return all
+}
