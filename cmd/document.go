@@ -3,9 +3,6 @@ package cmd
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"encoding/base64"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -15,7 +12,7 @@ import (
 
 // document joins the engine's record (policy, waits, reasons) with the
 // exchange's facts (hops, connections) into the timeline document.
-func (op *operation) document(rec *retry.Record, code exitcode.Code, message string) *render.Document {
+func (op *operation) document(rec *retry.Record, code exitcode.Code) *render.Document {
 	doc := &render.Document{
 		Version:   render.Version,
 		Bide:      version,
@@ -30,7 +27,8 @@ func (op *operation) document(rec *retry.Record, code exitcode.Code, message str
 		doc.Attempts = append(doc.Attempts, described)
 	}
 	doc.Response = op.describeResponse()
-	doc.Outcome = describeOutcome(rec, requests, code, message)
+	doc.Outcome = describeOutcome(rec, requests, code)
+	doc.Outcome.Message = optional(render.Message(doc, op.run.env.Location))
 	return doc
 }
 
@@ -52,7 +50,7 @@ func describePolicy(p retry.Policy, seed *uint64) render.Policy {
 		BaseMS: render.MS(p.Base), CapMS: limit(p.Cap),
 		JitterRatio: p.Jitter, JitterMode: string(p.JitterMode), Backoff: string(p.Backoff), RetryAfterMode: string(p.RetryAfterMode),
 		DeadlineMS: limit(p.Deadline), RetryMaxTimeMS: limit(p.RetryMaxTime), AttemptReserveMS: render.MS(p.AttemptReserve), MaxTimeMS: limit(p.MaxTime),
-		RetryOn: p.RetryOn.Strings(), Idempotent: p.Idempotent, SafeOn: p.SafeOn.Strings(), Seed: seed,
+		RetryOn: p.RetryOn.List(), Idempotent: p.Idempotent, SafeOn: p.SafeOn.List(), Seed: seed,
 	}
 	if p.Attempts != retry.Unlimited {
 		d.Attempts = &p.Attempts
@@ -123,7 +121,7 @@ func describeServer(s retry.Server) render.Server {
 		d.Kind = "absent"
 	}
 	if s.Header != "" {
-		raw := render.Escape(s.Raw)
+		raw := s.Raw
 		d.Raw = &raw
 	}
 	if s.Valid {
@@ -155,25 +153,28 @@ func (op *operation) describeResponse() *render.Response {
 	if r == nil || r.Status == 0 {
 		return nil
 	}
-	d := &render.Response{Status: r.Status, Protocol: r.Proto, Headers: make([][2]string, 0, len(r.Header)), BodyBytes: op.bodyBytes}
+	d := &render.Response{Status: r.Status, Protocol: r.Proto, Headers: make([][2]string, 0, len(r.Header)), SavedTo: optional(op.output.savedTo())}
 	for _, f := range r.Header {
 		d.Headers = append(d.Headers, [2]string{strings.ToLower(f.Name), op.run.redactor.HeaderValue(f.Name, f.Value)})
 	}
-	if body, captured := op.captured(); captured {
-		if utf8.Valid(body) {
-			text := string(body)
-			d.Body = &text
-		} else {
-			d.BodyBase64 = optional(base64.StdEncoding.EncodeToString(body))
-		}
+	d.BodyBytes = r.Received()
+	if capture := op.output.capture; capture != nil && op.output.kept {
+		d.SetBody(capture.Bytes())
 	}
-	d.SavedTo = optional(op.savedTo)
 	return d
 }
 
-func describeOutcome(rec *retry.Record, requests int, code exitcode.Code, message string) *render.Outcome {
+// final is the answer of the last attempt; nil when there was no attempt.
+func (op *operation) final() *exchange.Response {
+	if n := len(op.responses); n > 0 {
+		return op.responses[n-1]
+	}
+	return nil
+}
+
+func describeOutcome(rec *retry.Record, requests int, code exitcode.Code) *render.Outcome {
 	d := &render.Outcome{
-		Reason: string(rec.Reason), ExitCode: int(code), Message: optional(message),
+		Reason: string(rec.Reason), ExitCode: int(code),
 		Attempts: len(rec.Attempts), Retries: max(0, len(rec.Attempts)-1), Requests: requests,
 		ElapsedMS: render.MS(rec.Elapsed), WaitedMS: render.MS(rec.Waited),
 	}
@@ -215,4 +216,3 @@ func limit(d time.Duration) *render.MS {
 
 // phase is nil for a phase that did not happen.
 func phase(d time.Duration) *render.MS { return limit(d) }
-

@@ -20,7 +20,6 @@ var allowed = map[string][]string{
 	"render":                  {"retry", "httpdate"},
 	"render/rendertest":       {"render"},
 	"cmd/internal/exitcode":   {"retry"},
-	"cmd/internal/share":      {},
 	"cmd/internal/configfile": {},
 	"cmd/internal/netrc":      {},
 	"cmd/internal/writeout":   {},

@@ -1,0 +1,163 @@
+package cmd
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// console is stderr: notices, errors, countdowns and meters, each when its flag
+// allows it. Everything on stderr goes through its one Live, so that lines never
+// mix.
+type console struct {
+	live   *render.Live
+	env    Env
+	file   *os.File // --stderr FILE, to be closed; nil otherwise
+	ascii  bool
+	color  bool
+	width  int
+	silent bool // -s
+	errors bool // errors are shown: no -s, or -S
+	meters bool
+	bar    bool // -#
+	done   func()
+}
+
+func newConsole(env Env, options *flags.Options) (*console, error) {
+	global := &options.Global
+	c := &console{
+		env: env, silent: global.Silent, errors: !global.Silent || global.ShowError,
+		meters: !global.Silent && !global.NoProgressMeter, bar: global.ProgressBar,
+		ascii: plainASCII(env.Getenv),
+	}
+	w, err := c.open(global.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	columns, terminal := env.Terminal(w)
+	c.width = columns
+	c.color = colored(global.Color, env.Getenv, terminal)
+	c.live = render.NewLive(w, render.LiveOptions{
+		Terminal: terminal && env.Getenv("TERM") != "dumb", ASCII: c.ascii, Clock: env.Clock,
+		Width: func() int { columns, _ := env.Terminal(w); return columns },
+	})
+	if !c.silent {
+		for _, note := range global.Notes {
+			c.notice(note)
+		}
+	}
+	return c, nil
+}
+
+// open follows --stderr: a file, or "-" for stdout.
+func (c *console) open(name string) (io.Writer, error) {
+	switch name {
+	case "":
+		return c.env.Stderr, nil
+	case "-":
+		return c.env.Stdout, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, &outfile.Error{Path: name, Err: err}
+	}
+	c.file = f
+	return f, nil
+}
+
+// close reports whether stderr itself could be written.
+func (c *console) close() error {
+	c.settle()
+	err := c.live.Err()
+	if c.file != nil {
+		if closing := c.file.Close(); err == nil {
+			err = closing
+		}
+	}
+	return err
+}
+
+// showsErrors: -s alone says nothing.
+func (c *console) showsErrors() bool { return c.errors }
+
+// notice is a line for those who did not ask for silence.
+func (c *console) notice(text string) {
+	if !c.silent {
+		c.live.Println(render.Prefix + text)
+	}
+}
+
+// problem is the line of an error that has no document.
+func (c *console) problem(text string) {
+	if c.errors {
+		c.live.Println(render.Prefix + text)
+	}
+}
+
+// wait shows a wait while it lasts: a countdown on a terminal, else one line.
+func (c *console) wait(n render.Notices, plain string, e retry.Event) {
+	if c.silent {
+		return
+	}
+	c.settle()
+	c.done = c.live.Wait(plain, c.env.Clock.Mono()+e.Wait, func(left time.Duration) string { return n.Countdown(e, left) })
+}
+
+// settle takes the countdown away: the wait is over.
+func (c *console) settle() {
+	if c.done != nil {
+		c.done()
+		c.done = nil
+	}
+}
+
+// transfer shows the meter of a body's transfer; not when the body itself goes
+// to a terminal. The returned function ends it.
+func (c *console) transfer(r *exchange.Response, toTerminal bool) func() {
+	if !c.meters || toTerminal || !c.live.Terminal() && !c.bar {
+		return func() {}
+	}
+	total := r.Length
+	return c.live.Progress(render.Progress{
+		Received: r.Received, Total: func() int64 { return total }, Bar: c.bar,
+	})
+}
+
+// colored decides on colour: --color, then NO_COLOR and CLICOLOR_FORCE, then
+// whether there is a terminal that can.
+func colored(when string, getenv func(string) string, terminal bool) bool {
+	switch when {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	if getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return terminal && getenv("TERM") != "dumb"
+}
+
+// plainASCII reports whether the locale or the terminal asks for it.
+func plainASCII(getenv func(string) string) bool {
+	if term := getenv("TERM"); term == "dumb" || term == "linux" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := getenv(name); value != "" {
+			upper := strings.ToUpper(value)
+			return !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8")
+		}
+	}
+	return true
+}

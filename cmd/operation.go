@@ -1,0 +1,185 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// operation is the work that one URL asks for: one template, one key, one
+// budget, one outcome.
+type operation struct {
+	run      *run
+	index    int
+	group    *prepared
+	given    string // the URL as given
+	template *request.Template
+	exchange *exchange.Operation
+	id       string
+
+	responses   []*exchange.Response // one per attempt, in order
+	misdirected int                  // 421 answers so far
+	output      *output
+}
+
+// operate runs one operation from its template to its exit code.
+func (r *run) operate(ctx context.Context, g *prepared, arg flags.URLArg) exitcode.Code {
+	op := &operation{run: r, index: r.index, group: g, given: arg.URL}
+	if err := op.prepare(arg); err != nil {
+		return r.refuse(err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	if body := op.template.Body; body != nil && body != g.body {
+		defer body.Close()
+	}
+	defer op.output.abandon()
+	stopWatching := context.AfterFunc(ctx, op.output.abandon)
+	defer stopWatching()
+
+	rec := op.attempts(ctx)
+	stopWatching()
+	return op.finish(ctx, rec)
+}
+
+// prepare freezes everything before attempt 1 (R7.3).
+func (op *operation) prepare(arg flags.URLArg) error {
+	var err error
+	if op.template, err = op.run.template(op.group, arg); err != nil {
+		return err
+	}
+	if op.output, err = op.newOutput(arg); err != nil {
+		return err
+	}
+	op.id = op.run.newID()
+	op.exchange = &exchange.Operation{
+		Client: op.group.client, Template: op.template, Policy: op.group.Policy,
+		RateLimitHeaders: op.group.RateLimitHeaders,
+		MaxFileSize:      op.group.MaxFileSize,
+	}
+	return nil
+}
+
+// attempts runs the engine's loop, and delivers what it kept.
+func (op *operation) attempts(ctx context.Context) *retry.Record {
+	loop := retry.Loop{
+		Policy: op.group.Policy, Clock: op.run.env.Clock, Rand: op.run.rand,
+		Origin: op.template.URL.Origin(), Hold: op.run.holds,
+		Observe: op.observer(),
+	}
+	if body := op.template.Body; body != nil {
+		loop.Replay = body.Replay
+	}
+	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
+	op.run.console.settle()
+	if err == nil && response != nil {
+		op.deliverKept(ctx, response, &rec)
+	}
+	return &rec
+}
+
+// attempt makes attempt n. A body that no retry can follow on its status is
+// delivered here, so that a break in it is an outcome the engine sees (R2.2);
+// the body of a transient status waits for the engine's decision.
+func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
+	response, outcome := op.exchange.Attempt(ctx, n)
+	op.responses = append(op.responses, response)
+	if response.Status == 0 || outcome.Err != nil && outcome.Class != retry.ClassStatus {
+		return response, outcome
+	}
+	state := retry.State{Misdirected: op.misdirected} // all that the question needs of it
+	if outcome.Status == 421 {
+		op.misdirected++
+	}
+	if outcome.Class == retry.ClassStatus && op.group.Policy.Transient(outcome, state) {
+		return response, outcome
+	}
+	return response, op.output.deliver(ctx, response, outcome)
+}
+
+// deliverKept writes the body of the last answer where the loop stopped on a
+// status with the body unread (R2.3).
+func (op *operation) deliverKept(ctx context.Context, response *exchange.Response, rec *retry.Record) {
+	if op.output.delivered == response || len(rec.Attempts) == 0 {
+		return
+	}
+	last := &rec.Attempts[len(rec.Attempts)-1].Outcome
+	if last.Class != retry.ClassStatus {
+		return
+	}
+	if after := op.output.deliver(ctx, response, *last); after.Class != retry.ClassStatus {
+		op.run.console.problem(op.run.redactor.Text("the error's body is incomplete: " + after.Err.Error()))
+	}
+}
+
+// finish commits or gives up the output, and tells how it ended.
+func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Code {
+	last := retry.Outcome{}
+	if n := len(rec.Attempts); n > 0 {
+		last = rec.Attempts[n-1].Outcome
+	}
+	code := exitCode(ctx, rec.Reason, last, op.group.Fail == failNone)
+	if err := op.output.finish(); err != nil {
+		rec.Reason, last.Class, last.Err = retry.OutputError, retry.ClassOutput, err
+		code = exitcode.Output
+		if n := len(rec.Attempts); n > 0 {
+			rec.Attempts[n-1].Outcome = last
+			rec.Attempts[n-1].Decision = retry.Decision{Reason: retry.OutputError}
+		}
+	}
+	return op.report(rec, last, code)
+}
+
+// report shows the end: the error line, the timeline, and -w's text.
+func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode.Code) exitcode.Code {
+	r := op.run
+	failed := rec.Reason != retry.Success
+	var doc *render.Document
+	if failed || r.timeline.wants(len(rec.Attempts)) {
+		doc = op.document(rec, code)
+	}
+	if failed && !outfileBroken(last.Err) {
+		op.explain(doc)
+	}
+	if notice := op.output.notice(last); notice != "" {
+		r.console.notice(notice)
+	}
+	if err := op.writeOut(rec, code, doc); err != nil {
+		return op.lateFailure(code, err)
+	}
+	if doc != nil {
+		if err := r.timeline.operation(doc); err != nil {
+			return op.lateFailure(code, err)
+		}
+	}
+	return code
+}
+
+// lateFailure reports an output that broke after the operation had ended.
+func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
+	if !outfileBroken(err) {
+		op.run.console.problem(op.run.redactor.Text(err.Error()))
+	}
+	return lateCode(code)
+}
+
+// refuse ends an operation that never began: nothing was sent (class request or input).
+func (r *run) refuse(err error) exitcode.Code {
+	code := exitcode.Usage
+	var coder exitcode.Coder
+	var classified retry.Classified
+	if errors.As(err, &classified) {
+		code = exitcode.ForClass(classified.RetryClass())
+	}
+	if errors.As(err, &coder) && coder.ExitCode() != exitcode.OK {
+		code = coder.ExitCode()
+	}
+	r.console.problem(r.redactor.Text(err.Error()))
+	return code
+}

@@ -1,0 +1,168 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
+)
+
+// settings turns a group's connection flags into what transport needs. The
+// function it returns chooses by target, since proxies depend on the host.
+func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Settings, error), error) {
+	env := r.env.Getenv
+	direct := &transport.Settings{
+		ConnectTimeout: g.ConnectTimeout, IPVersion: g.IPVersion,
+		UnixSocket: g.UnixSocket, AbstractSocket: g.AbstractSocket,
+		Resolve: g.Resolve, ConnectTo: g.ConnectTo,
+		KeepaliveTime: g.KeepaliveTime, NoKeepalive: g.NoKeepalive, Nagle: g.NoTCPNoDelay,
+		HTTP: g.HTTP,
+		TLS: transport.TLS{
+			Insecure: g.Insecure, CAFile: cmp.Or(g.CACert, env("CURL_CA_BUNDLE")), CAPath: g.CAPath,
+			CertFile: g.Cert, CertPass: g.Pass, KeyFile: g.Key, Min: g.TLSMin, Max: g.TLSMax, Ciphers: g.Ciphers,
+			KeyLogFile: env("SSLKEYLOGFILE"), SystemFile: env("SSL_CERT_FILE"), SystemDir: env("SSL_CERT_DIR"),
+		},
+	}
+	proxies := make(map[string]*transport.Settings)
+	exempt := cmp.Or(env("no_proxy"), env("NO_PROXY"))
+	if g.NoProxy != nil {
+		exempt = *g.NoProxy
+	}
+	for _, scheme := range []string{"http", "https"} {
+		text := proxyFor(g, env, scheme)
+		if text == "" {
+			continue
+		}
+		proxy, err := newProxy(g, text, direct.TLS)
+		if err != nil {
+			return nil, err
+		}
+		s := *direct
+		s.Proxy = proxy
+		proxies[scheme] = &s
+	}
+	return func(t transport.Target) (*transport.Settings, error) {
+		if s := proxies[t.Scheme]; s != nil && !noProxy(exempt, t.Host) {
+			return s, nil
+		}
+		return direct, nil
+	}, nil
+}
+
+// proxyFor is -x, else the environment's proxy for a scheme. HTTP_PROXY in
+// upper case is not read: a CGI script's client could set it.
+func proxyFor(g *flags.Group, env func(string) string, scheme string) string {
+	if g.HasProxy {
+		return g.Proxy
+	}
+	if scheme == "http" {
+		return cmp.Or(env("http_proxy"), env("all_proxy"), env("ALL_PROXY"))
+	}
+	return cmp.Or(env("https_proxy"), env("HTTPS_PROXY"), env("all_proxy"), env("ALL_PROXY"))
+}
+
+// proxyError is a proxy that cannot be used: nothing is sent.
+type proxyError struct {
+	code exitcode.Code
+	err  error
+}
+
+func (e *proxyError) Error() string           { return e.err.Error() }
+func (e *proxyError) RetryClass() retry.Class { return retry.ClassRequest }
+func (e *proxyError) ExitCode() exitcode.Code { return e.code }
+
+// newProxy reads [scheme://][user:password@]host[:port].
+func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Proxy, error) {
+	scheme, rest, hasScheme := strings.Cut(text, "://")
+	if !hasScheme {
+		scheme, rest = "http", text
+	}
+	scheme = strings.ToLower(scheme)
+	port := "1080"
+	switch scheme {
+	case "https":
+		port = "443"
+	case "http", "socks4", "socks4a", "socks5", "socks5h":
+	case "socks":
+		scheme = "socks4"
+	default:
+		return nil, &proxyError{exitcode.Connect, errors.New("unsupported proxy scheme " + scheme)}
+	}
+	u, err := request.ParseURL("http://"+rest, "http", true)
+	if err != nil {
+		return nil, &proxyError{exitcode.ResolveProxy, errors.New("malformed proxy URL")}
+	}
+	p := &transport.Proxy{
+		Scheme: scheme, Host: u.ASCIIHost(), Port: cmp.Or(u.Port, port),
+		HasAuth: u.HasUser, User: u.User, Password: u.Password,
+		Tunnel: g.ProxyTunnel, UserAgent: userAgentOf(g),
+		TLS: transport.TLS{
+			Insecure: g.ProxyInsecure, CAFile: g.ProxyCACert, CertFile: g.ProxyCert, KeyFile: g.ProxyKey,
+			KeyLogFile: origin.KeyLogFile, SystemFile: origin.SystemFile, SystemDir: origin.SystemDir,
+		},
+	}
+	if g.ProxyUser != "" {
+		p.HasAuth = true
+		p.User, p.Password, _ = strings.Cut(g.ProxyUser, ":")
+	}
+	lines, err := request.ParseHeaders(g.ProxyHeaders, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lines {
+		if !l.Remove {
+			p.Headers = append(p.Headers, [2]string{l.Name, l.Value})
+		}
+	}
+	return p, nil
+}
+
+func userAgentOf(g *flags.Group) string {
+	if g.UserAgent != nil {
+		return *g.UserAgent
+	}
+	return "bide/" + version
+}
+
+// noProxy reports whether host stands in the list: "*", names (with all names
+// below them, a leading dot is ignored), addresses and CIDR blocks.
+func noProxy(list, host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	addr, err := netip.ParseAddr(host)
+	isAddr := err == nil
+	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		entry = strings.ToLower(strings.TrimSuffix(entry, "."))
+		switch {
+		case entry == "*":
+			return true
+		case isAddr:
+			if exemptAddress(entry, addr) {
+				return true
+			}
+		default:
+			name := strings.TrimPrefix(entry, ".")
+			if host == name || name != "" && strings.HasSuffix(host, "."+name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func exemptAddress(entry string, addr netip.Addr) bool {
+	if prefix, err := netip.ParsePrefix(entry); err == nil {
+		return prefix.Contains(addr)
+	}
+	if h, _, err := net.SplitHostPort(entry); err == nil {
+		entry = h
+	}
+	other, err := netip.ParseAddr(strings.Trim(entry, "[]"))
+	return err == nil && other == addr
+}

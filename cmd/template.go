@@ -1,0 +1,236 @@
+package cmd
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/netrc"
+	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/cmd/internal/writeout"
+	"github.com/bidehttp/bide/retry"
+)
+
+// prepared is what the operations of one group share: files and standard input
+// named by its flags are read once, however many URLs it has.
+type prepared struct {
+	*flags.Group
+	client  *exchange.Client
+	headers []request.HeaderLine
+	body    request.Body // of -d and its kin, nil none
+	query   string       // of -G
+	lookup  func(host, user string) (string, string, bool)
+	format  *writeout.Format // of -w, nil none
+}
+
+// prepare reads what the group's flags name. Nothing has been sent yet.
+func (r *run) prepare(group *flags.Group) (*prepared, error) {
+	g := &prepared{Group: group}
+	files := r.files(group)
+	var err error
+	if g.headers, err = request.ParseHeaders(group.Headers, files); err != nil {
+		return g, err
+	}
+	parts := make([]request.DataPart, len(group.Data))
+	for i, d := range group.Data {
+		parts[i] = request.DataPart{Kind: string(d.Kind), Value: d.Value}
+	}
+	if group.Get {
+		g.query, err = request.Query(parts, files)
+	} else {
+		g.body, err = request.FromData(parts, files)
+	}
+	if err != nil {
+		return g, err
+	}
+	if g.lookup, err = r.netrc(group); err != nil {
+		return g, err
+	}
+	if group.WriteOut != "" {
+		if g.format, err = r.writeOutFormat(group.WriteOut); err != nil {
+			return g, err
+		}
+	}
+	settings, err := r.settings(group)
+	if err != nil {
+		return g, err
+	}
+	g.client = r.newClient(settings)
+	return g, nil
+}
+
+func (g *prepared) close() {
+	if g.client != nil {
+		g.client.Quiesce()
+	}
+	if g.body != nil {
+		g.body.Close()
+	}
+}
+
+// files is how the bodies of a group's requests are reached. A stream is kept
+// only where the policy can ever need it twice (R8.1).
+func (r *run) files(group *flags.Group) *request.Files {
+	policy := group.Policy
+	gate := policy.Idempotent || group.IdempotencyKey != "" || policy.SafeOn != (retry.Set{})
+	for _, arg := range group.URLs {
+		gate = gate || retry.IdempotentMethod(methodOf(group, arg))
+	}
+	return &request.Files{
+		Stdin:     r.env.Stdin,
+		TempDir:   r.env.Getenv("TMPDIR"),
+		NoSpool:   group.NoSpool,
+		MayReplay: policy.Attempts != 1 && gate || group.Follow || len(group.URLs) > 1,
+	}
+}
+
+// template freezes one operation's request (R7.3).
+func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error) {
+	u, err := request.ParseURL(arg.URL, cmp.Or(g.ProtoDefault, "http"), g.PathAsIs)
+	if err != nil {
+		return nil, err
+	}
+	if g.Get && g.query != "" {
+		if u, err = u.WithQuery(g.query); err != nil {
+			return nil, err
+		}
+	}
+	t := &request.Template{
+		URL: u, Method: methodOf(g.Group, arg), MethodGiven: g.Method != "",
+		Headers: g.headers, UserAgent: "bide/" + version, Accept: "*/*",
+		Range: g.Range, Compressed: g.Compressed, Body: g.body,
+		Cookies: strings.Join(g.Cookies, "; "), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
+		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
+		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
+	}
+	t.Referer, t.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
+	if g.UserAgent != nil {
+		t.UserAgent = *g.UserAgent
+	}
+	if err := r.addBody(t, g, arg); err != nil {
+		return nil, err
+	}
+	r.addKey(t, g.Group)
+	t.Auth = authOf(g, u)
+	return t, nil
+}
+
+// addBody sets what the body's kind says of it: -T's file, or -d's form.
+func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error {
+	if arg.HasUpload {
+		body, err := request.FromUpload(arg.Upload, r.files(g.Group))
+		if err != nil {
+			return err
+		}
+		t.Body, t.URL = body, t.URL.WithUploadName(uploadName(arg.Upload))
+		return nil
+	}
+	if g.body == nil {
+		return nil
+	}
+	t.ContentType = "application/x-www-form-urlencoded"
+	for _, d := range g.Data {
+		if d.Kind == flags.DataJSON {
+			t.ContentType, t.Accept = "application/json", "application/json"
+			break
+		}
+	}
+	return nil
+}
+
+// uploadName is the file name that -T puts at the end of a URL; streams have none.
+func uploadName(name string) string {
+	if name == "-" || name == "." {
+		return ""
+	}
+	return name
+}
+
+func (r *run) addKey(t *request.Template, g *flags.Group) {
+	if g.IdempotencyKey == "" {
+		return
+	}
+	t.KeyName = cmp.Or(g.IdempotencyHeader, "Idempotency-Key")
+	t.KeyValue = g.IdempotencyKey
+	if g.IdempotencyKey == "auto" {
+		t.KeyValue = r.newUUID(uuid.NewRandomFromReader)
+	}
+}
+
+func authOf(g *prepared, u *request.URL) request.Auth {
+	auth := request.Auth{Bearer: g.Bearer, Lookup: g.lookup}
+	switch {
+	case g.HasUser:
+		auth.HasUser = true
+		auth.User, auth.Password, _ = strings.Cut(g.User, ":")
+	case u.HasUser:
+		auth.HasUser, auth.User, auth.Password = true, u.User, u.Password
+	}
+	return auth
+}
+
+// methodOf is the method that is sent first, by curl's rules.
+func methodOf(g *flags.Group, arg flags.URLArg) string {
+	switch {
+	case g.Method != "":
+		return g.Method
+	case g.Head:
+		return "HEAD"
+	case arg.HasUpload:
+		return "PUT"
+	case len(g.Data) > 0 && !g.Get:
+		return "POST"
+	}
+	return "GET"
+}
+
+// netrc opens the .netrc file that -n, --netrc-optional or --netrc-file asks for.
+func (r *run) netrc(g *flags.Group) (func(host, user string) (string, string, bool), error) {
+	if !g.Netrc && !g.NetrcOptional && g.NetrcFile == "" {
+		return nil, nil
+	}
+	name := cmp.Or(g.NetrcFile, r.env.Getenv("NETRC"))
+	if name == "" {
+		name = filepath.Join(r.env.Getenv("HOME"), ".netrc")
+	}
+	file, err := netrc.Open(name)
+	if err != nil {
+		if os.IsNotExist(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return file.Lookup, nil
+}
+
+// writeOutFormat compiles -w's text, "@file" read.
+func (r *run) writeOutFormat(arg string) (*writeout.Format, error) {
+	text, err := writeout.Load(arg, func(name string) (io.ReadCloser, error) {
+		if name == "-" {
+			return io.NopCloser(r.env.Stdin), nil
+		}
+		return os.Open(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return writeout.Parse(text)
+}
+
+// newID is the operation's id: a UUID of version 7, which sorts by time.
+func (r *run) newID() string { return r.newUUID(uuid.NewV7FromReader) }
+
+// newUUID draws from the injected source; it cannot fail with the system's.
+func (r *run) newUUID(draw func(io.Reader) (uuid.UUID, error)) string {
+	id, err := draw(r.env.Random)
+	if err != nil {
+		id = uuid.UUID{}
+	}
+	return id.String()
+}

@@ -1,0 +1,110 @@
+package cmd
+
+import (
+	"io"
+	"os"
+
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/render"
+)
+
+// timelineWriter puts the timeline where --timeline and --timeline-file ask
+// for it.
+type timelineWriter struct {
+	console *console
+	format  string    // "", human, json, jsonl or none; "" is human on a terminal after a retry
+	w       io.Writer // of json, jsonl, or human into a file; nil when stderr takes it
+	stdout  bool      // w is stdout
+	file    *os.File
+	events  *render.Events // jsonl
+	err     error          // the first of the stream's
+}
+
+func newTimelineWriter(env Env, options *flags.Options, c *console) (*timelineWriter, error) {
+	global := &options.Global
+	t := &timelineWriter{console: c, format: global.Timeline}
+	target := global.TimelineFile
+	if target != "" && t.format == "" {
+		t.format = "json"
+	}
+	if target == "" && (t.format == "json" || t.format == "jsonl") {
+		target = "-"
+	}
+	switch target {
+	case "":
+	case "-":
+		t.w, t.stdout = env.Stdout, true
+	case "%":
+		t.w = c.live
+	default:
+		f, err := os.Create(target)
+		if err != nil {
+			return nil, &outfile.Error{Path: target, Err: err}
+		}
+		t.w, t.file = f, f
+	}
+	if t.format == "jsonl" {
+		t.events = render.NewEvents(t.w)
+	}
+	return t, nil
+}
+
+// ownsStdout: the document stands on stdout, so bodies go into it.
+func (t *timelineWriter) ownsStdout() bool { return t.stdout && t.format != "human" }
+
+// wants reports whether a successful operation of that many attempts is shown.
+func (t *timelineWriter) wants(attempts int) bool {
+	switch t.format {
+	case "none":
+		return false
+	case "":
+		return attempts > 1 && t.console.live.Terminal() && !t.console.silent
+	}
+	return true
+}
+
+// operation shows one finished operation.
+func (t *timelineWriter) operation(doc *render.Document) error {
+	if !t.wants(len(doc.Attempts)) {
+		return nil
+	}
+	switch t.format {
+	case "json":
+		return t.wrap(render.JSON(t.w, doc))
+	case "jsonl":
+		t.event(ended(doc))
+		return t.wrap(t.err)
+	}
+	options := render.Options{Width: t.console.width, Color: t.console.color, ASCII: t.console.ascii, Location: t.console.env.Location}
+	if t.w != nil {
+		options.Color, options.Width = t.console.color && t.w == io.Writer(t.console.live), 0
+		return t.wrap(render.Human(t.w, []*render.Document{doc}, options))
+	}
+	return render.Human(t.console.live, []*render.Document{doc}, options)
+}
+
+// event streams one JSONL event; its error is kept for the operation's end.
+func (t *timelineWriter) event(e render.Event) {
+	if err := t.events.Write(e); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+func (t *timelineWriter) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	name := "stdout"
+	if t.file != nil {
+		name = t.file.Name()
+	}
+	return &outfile.Error{Path: name, Err: err}
+}
+
+func (t *timelineWriter) close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.wrap(t.file.Close())
+}

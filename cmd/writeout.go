@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"encoding/pem"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/cmd/internal/writeout"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// writeOut prints -w's text after the operation has ended.
+func (op *operation) writeOut(rec *retry.Record, code exitcode.Code, doc *render.Document) error {
+	if op.group.format == nil {
+		return nil
+	}
+	values := op.values(rec, code)
+	if doc != nil && code != exitcode.OK && doc.Outcome.Message != nil {
+		values.ErrorMessage = *doc.Outcome.Message
+	}
+	err := op.group.format.Write(op.run.env.Stdout, op.run.console.live, values, func(name string, add bool) (io.WriteCloser, error) {
+		mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+		if add {
+			mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+		}
+		return os.OpenFile(name, mode, 0o666)
+	})
+	if err != nil {
+		return &outfile.Error{Path: "--write-out", Err: err}
+	}
+	return nil
+}
+
+func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Values {
+	v := &writeout.Values{
+		URL: op.given, URLEffective: op.template.URL.String(), URLNum: op.index - 1,
+		Method: op.template.Method, Scheme: op.template.URL.Scheme, Filename: op.output.path,
+		ExitCode: int(code), Attempts: len(rec.Attempts), Reason: string(rec.Reason),
+		TimeOperation: rec.Elapsed, TimeWaited: rec.Waited, Version: "bide/" + version,
+	}
+	if r := op.final(); r != nil {
+		fillResponse(v, r)
+	}
+	if n := len(rec.Attempts); n > 0 {
+		v.TimeTotal = rec.Attempts[n-1].Duration
+	}
+	if seconds := v.TimeTotal.Seconds(); seconds > 0 {
+		v.SpeedDownload = int64(float64(v.SizeDownload) / seconds)
+		v.SpeedUpload = int64(float64(v.SizeUpload) / seconds)
+	}
+	return v
+}
+
+// fillResponse adds what the last attempt's answer and hops tell.
+func fillResponse(v *writeout.Values, r *exchange.Response) {
+	v.Status, v.NumRedirects, v.RedirectURL = r.Status, r.Redirects, r.RedirectURL
+	v.SizeUpload, v.SizeDownload = r.SentBytes, r.ReceivedBytes
+	v.HTTPVersion = strings.TrimSuffix(strings.TrimPrefix(r.Proto, "HTTP/"), ".0")
+	if r.URL != nil {
+		v.URLEffective, v.Scheme = r.URL.String(), r.URL.Scheme
+	}
+	if r.Method != "" {
+		v.Method = r.Method
+	}
+	for _, f := range r.Header {
+		v.Headers = append(v.Headers, writeout.Header(f))
+		if strings.EqualFold(f.Name, "Content-Type") {
+			v.ContentType = f.Value
+		}
+	}
+	var start time.Duration
+	for i := range r.Hops {
+		h := &r.Hops[i]
+		if i == 0 {
+			start = h.Start
+		}
+		v.SizeHeader += h.HeaderIn
+		v.SizeRequest += h.HeaderOut
+		if !h.Reused {
+			v.NumConnects++
+		}
+		if i > 0 {
+			v.TimeRedirect = since(start, h.Start)
+		}
+	}
+	if n := len(r.Hops); n > 0 {
+		fillHop(v, &r.Hops[n-1], start)
+	}
+}
+
+func fillHop(v *writeout.Values, h *exchange.Hop, start time.Duration) {
+	v.RemoteIP, v.RemotePort = splitAddress(h.Remote)
+	v.LocalIP, v.LocalPort = splitAddress(h.Local)
+	v.Referer = h.Referer
+	v.HTTPConnect = h.Facts.ProxyStatus
+	v.SSLVerifyResult = h.Facts.VerifyResult
+	v.TimeNameLookup = since(start, h.Facts.LookedUp)
+	v.TimeConnect = since(start, h.Facts.Connected)
+	v.TimeAppConnect = since(start, h.Facts.TLSDone)
+	v.TimePreTransfer = since(start, h.Timing.Start)
+	v.TimeStartTransfer = since(start, h.Timing.FirstByte)
+	if h.TLS != nil {
+		v.NumCerts = len(h.TLS.Chain)
+		var text strings.Builder
+		for _, der := range h.TLS.Chain {
+			_ = pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: der}) // a strings.Builder does not fail
+		}
+		v.Certs = text.String()
+	}
+}
+
+// since is an instant as a time from start; 0 for what did not happen.
+func since(start, instant time.Duration) time.Duration {
+	if instant <= start {
+		return 0
+	}
+	return instant - start
+}
+
+func splitAddress(address string) (host string, port int) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0
+	}
+	port, err = strconv.Atoi(text)
+	if err != nil {
+		return "", 0
+	}
+	return host, port
+}

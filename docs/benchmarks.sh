@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Measures bide against the installed curl on loopback, pair by pair, and prints
+# medians and ratios. Needs bash 5, Go, curl and nginx. Usage:
+#   bash docs/benchmarks.sh [PAIRS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+pairs=${1:-30}
+dir=$(mktemp -d)
+trap 'nginx -c "$dir/nginx.conf" -p "$dir" -s stop 2>/dev/null || true; rm -rf "$dir"' EXIT
+
+CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$dir/bide" .
+mkdir "$dir/root"
+echo '{"ok":true}' >"$dir/root/small"
+truncate -s 1G "$dir/root/large"
+port=$(( 20000 + RANDOM % 20000 ))
+cat >"$dir/nginx.conf" <<EOF
+worker_processes 1;
+pid $dir/pid;
+error_log $dir/error.log;
+events {}
+http {
+  access_log off; sendfile on; keepalive_requests 1000000;
+  client_body_temp_path $dir/1; proxy_temp_path $dir/2; fastcgi_temp_path $dir/3; uwsgi_temp_path $dir/4; scgi_temp_path $dir/5;
+  server { listen 127.0.0.1:$port; root $dir/root; }
+}
+EOF
+sed -i "1i user $(id -un);" "$dir/nginx.conf"
+nginx -c "$dir/nginx.conf" -p "$dir"
+url=http://127.0.0.1:$port
+
+# seconds CMD...: wall time of one run, in seconds
+seconds() {
+  local start=$EPOCHREALTIME
+  "$@" >/dev/null 2>&1
+  local end=$EPOCHREALTIME
+  awk -v a="$start" -v b="$end" 'BEGIN { printf "%.6f\n", b - a }'
+}
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# compare NAME PAIRS BIDE-ARGS -- CURL-ARGS
+compare() {
+  local name=$1 n=$2; shift 2
+  local a=() b=()
+  while [ "$1" != -- ]; do a+=("$1"); shift; done
+  shift; b=("$@")
+  seconds "${a[@]}" >/dev/null; seconds "${b[@]}" >/dev/null
+  : >"$dir/a"; : >"$dir/b"; : >"$dir/r"
+  for _ in $(seq "$n"); do
+    local x y
+    x=$(seconds "${a[@]}"); y=$(seconds "${b[@]}")
+    echo "$x" >>"$dir/a"; echo "$y" >>"$dir/b"
+    awk -v x="$x" -v y="$y" 'BEGIN { printf "%.4f\n", x / y }' >>"$dir/r"
+  done
+  printf '%-28s bide %8.2f ms   curl %8.2f ms   ratio %.2f\n' "$name" \
+    "$(awk -v s="$(median <"$dir/a")" 'BEGIN { print s * 1000 }')" "$(awk -v s="$(median <"$dir/b")" 'BEGIN { print s * 1000 }')" "$(median <"$dir/r")"
+}
+
+peak() { # peak resident memory of one run, in MiB
+  python3 - "$@" <<'EOF'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print("%.1f" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024))
+EOF
+}
+
+"$dir/bide" version | head -1
+curl --version | head -1
+nproc | sed 's/$/ processors/'
+echo
+compare "start-up: -s URL" "$pairs" "$dir/bide" -q -s "$url/small" -- curl -q -s "$url/small"
+large=$(( pairs < 7 ? pairs : 7 ))
+compare "1 GiB to a file" "$large" "$dir/bide" -q -s -o "$dir/out.bide" "$url/large" -- curl -q -s -o "$dir/out.curl" "$url/large"
+compare "1 GiB to /dev/null" "$large" "$dir/bide" -q -s -o /dev/null "$url/large" -- curl -q -s -o /dev/null "$url/large"
+compare "1 GiB to a pipe" "$large" bash -c "'$dir/bide' -q -s '$url/large' | cat >/dev/null" -- bash -c "curl -q -s '$url/large' | cat >/dev/null"
+cmp "$dir/out.bide" "$dir/out.curl"
+if command -v python3 >/dev/null; then
+  echo
+  printf 'peak memory, 1 GiB to a file: bide %s MiB, curl %s MiB\n' \
+    "$(peak "$dir/bide" -q -s -o "$dir/out.bide" "$url/large")" "$(peak curl -q -s -o "$dir/out.curl" "$url/large")"
+fi
