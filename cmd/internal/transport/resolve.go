@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
@@ -66,12 +67,12 @@ func (m *maker) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 		network += strconv.Itoa(m.s.IPVersion)
 	}
 	if m.s.DNSServer == "" {
-		return net.DefaultResolver.LookupNetIP(ctx, network, host)
+		return resolver("").LookupNetIP(ctx, network, host)
 	}
 	var addrs []netip.Addr
 	var err error
 	for _, server := range strings.Split(m.s.DNSServer, ",") {
-		addrs, err = serverResolver(strings.TrimSpace(server)).LookupNetIP(ctx, network, host)
+		addrs, err = resolver(strings.TrimSpace(server)).LookupNetIP(ctx, network, host)
 		if err == nil || notFound(err) || ctx.Err() != nil {
 			break
 		}
@@ -79,16 +80,25 @@ func (m *maker) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addrs, err
 }
 
-// serverResolver is a resolver that asks one server, port 53 unless it says so.
-func serverResolver(server string) *net.Resolver {
-	if _, _, err := net.SplitHostPort(server); err != nil {
+// resolver asks one server, port 53 unless it says so, or the system's ("").
+// Where Go's own resolver does the work it would go on listening after the
+// context has ended; here the end wakes it.
+func resolver(server string) *net.Resolver {
+	if _, _, err := net.SplitHostPort(server); err != nil && server != "" {
 		server = net.JoinHostPort(strings.Trim(server, "[]"), "53")
 	}
 	return &net.Resolver{
-		PreferGo: true,
-		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		PreferGo: server != "",
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if server != "" {
+				address = server
+			}
 			var d net.Dialer
-			return d.DialContext(ctx, network, server)
+			conn, err := d.DialContext(ctx, network, address)
+			if err == nil {
+				context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+			}
+			return conn, err
 		},
 	}
 }
