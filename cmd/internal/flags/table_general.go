@@ -4,8 +4,8 @@ import "time"
 
 // connectionFlags is constant data: see Flag.
 var connectionFlags = [...]Flag{
-	{Name: "ipv4", Short: "4", Category: CatConnection, Kind: Switch, Common: true, Help: "Use IPv4 addresses only", on: func(p *parser, _ bool) error { p.g.IPVersion = 4; return nil }},
-	{Name: "ipv6", Short: "6", Category: CatConnection, Kind: Switch, Common: true, Help: "Use IPv6 addresses only", on: func(p *parser, _ bool) error { p.g.IPVersion = 6; return nil }},
+	{Name: "ipv4", Short: "4", Category: CatConnection, Kind: Switch, Help: "Use IPv4 addresses only", on: func(p *parser, _ bool) error { p.g.IPVersion = 4; return nil }},
+	{Name: "ipv6", Short: "6", Category: CatConnection, Kind: Switch, Help: "Use IPv6 addresses only", on: func(p *parser, _ bool) error { p.g.IPVersion = 6; return nil }},
 	{Name: "http1.0", Short: "0", Category: CatConnection, Kind: Switch, Help: "Use HTTP/1.0", on: func(p *parser, _ bool) error { p.g.HTTP = "1.0"; return nil }},
 	{Name: "http1.1", Category: CatConnection, Kind: Switch, Help: "Use HTTP/1.1", on: func(p *parser, _ bool) error { p.g.HTTP = "1.1"; return nil }},
 	{Name: "http2", Category: CatConnection, Kind: Switch, Help: "Use HTTP/2 where the server offers it", on: func(p *parser, _ bool) error { p.g.HTTP = "2"; return nil }},
@@ -27,6 +27,6 @@ var generalFlags = [...]Flag{
 	{Name: "config", Short: "K", Arg: "FILE", Category: CatGeneral, Kind: Value, Repeats: true, File: true, Help: "Read more flags from FILE; - is standard input", set: setConfig},
 	{Name: "disable", Short: "q", Category: CatGeneral, Help: "As the first flag: skip the default config file", on: func(*parser, bool) error { return nil }},
 	{Name: "fail-early", Category: CatGeneral, Help: "Stop at the first URL that fails", flag: func(p *parser) *bool { return &p.o.Global.FailEarly }},
-	{Name: "help", Short: "h", Category: CatGeneral, Kind: Switch, Common: true, Help: "Help: one screen; -h all, -h CATEGORY, -h --FLAG for more", on: func(*parser, bool) error { return nil }},
-	{Name: "version", Short: "V", Category: CatGeneral, Kind: Switch, Common: true, Help: "Version, commit, features", on: func(*parser, bool) error { return nil }},
+	{Name: "help", Short: "h", Category: CatGeneral, Kind: Switch, Common: true, Help: "Help; with all, a category or a flag, more", on: func(*parser, bool) error { return nil }},
+	{Name: "version", Short: "V", Category: CatGeneral, Kind: Switch, Help: "Version, commit, features", on: func(*parser, bool) error { return nil }},
 }

@@ -13,7 +13,7 @@ var secureFlags = [...]Flag{
 	{Name: "junk-session-cookies", Short: "j", Category: CatAuth, Help: "Leave out session cookies when reading a file", flag: func(p *parser) *bool { return &p.o.Global.JunkSessionCookies }},
 
 	{Name: "insecure", Short: "k", Category: CatTLS, Common: true, Help: "Do not verify the server's certificate", flag: func(p *parser) *bool { return &p.g.Insecure }},
-	{Name: "cacert", Arg: "FILE", Category: CatTLS, Kind: Value, File: true, Common: true, Help: "CA certificates to verify the server with", str: func(p *parser) *string { return &p.g.CACert }},
+	{Name: "cacert", Arg: "FILE", Category: CatTLS, Kind: Value, File: true, Help: "CA certificates to verify the server with", str: func(p *parser) *string { return &p.g.CACert }},
 	{Name: "capath", Arg: "DIR", Category: CatTLS, Kind: Value, Dir: true, Help: "Directory of CA certificates", str: func(p *parser) *string { return &p.g.CAPath }},
 	{Name: "cert", Short: "E", Arg: "FILE[:PASSWORD]", Category: CatTLS, Kind: Value, File: true, Secret: true, Help: "Client certificate, PEM",
 		Long: "A colon in the file name is written \\:.", set: setCert},
@@ -27,7 +27,7 @@ var secureFlags = [...]Flag{
 	{Name: "tls-max", Arg: "VERSION", Category: CatTLS, Kind: Value, Values: []string{"default", "1.0", "1.1", "1.2", "1.3"}, Help: "Highest TLS version", set: setTLSMax},
 	{Name: "ciphers", Arg: "LIST", Category: CatTLS, Kind: Value, Help: "Cipher suites to offer, up to TLS 1.2", str: func(p *parser) *string { return &p.g.Ciphers }},
 
-	{Name: "proxy", Short: "x", Arg: "[SCHEME://]HOST[:PORT]", Category: CatProxy, Kind: Value, Secret: true, Common: true, Help: "Proxy to use; an empty one uses none", set: setProxy},
+	{Name: "proxy", Short: "x", Arg: "[SCHEME://]HOST[:PORT]", Category: CatProxy, Kind: Value, Secret: true, Help: "Proxy to use; an empty one uses none", set: setProxy},
 	{Name: "proxy-user", Short: "U", Arg: "USER:PASSWORD", Category: CatProxy, Kind: Value, Secret: true, Help: "Credentials for the proxy", str: func(p *parser) *string { return &p.g.ProxyUser }},
 	{Name: "proxy-header", Arg: "LINE|@FILE", Category: CatProxy, Kind: Value, Repeats: true, Secret: true, Help: "Header to send to the proxy", set: setProxyHeader},
 	{Name: "noproxy", Arg: "LIST", Category: CatProxy, Kind: Value, Help: "Hosts that are reached without the proxy; * is all", set: setNoProxy},

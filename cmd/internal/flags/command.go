@@ -1,0 +1,189 @@
+package flags
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Command is the root command with every flag, for completion and docs: it
+// takes any value and runs nothing. With full it has the sub-commands, given
+// or, without any, those of Subcommands. Requests never come here: Parse does
+// not need a command, and a word that names a sub-command may be a host.
+func Command(full bool, subs ...*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use: usageLine, Short: "An HTTP client that waits its turn",
+		Args: cobra.ArbitraryArgs, Run: func(*cobra.Command, []string) {},
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	table := Table()
+	for i := range table {
+		addFlag(root, &table[i])
+	}
+	if !full {
+		return root
+	}
+	if len(subs) == 0 {
+		for _, s := range Subcommands() {
+			subs = append(subs, &cobra.Command{
+				Use: strings.TrimSpace(s.Name + " " + s.Args), Short: s.Short, ValidArgs: s.Words,
+				Run: func(*cobra.Command, []string) {}, DisableFlagParsing: true,
+				ValidArgsFunction: nil,
+			})
+		}
+	}
+	for _, s := range subs {
+		if s.Name() == "help" {
+			root.SetHelpCommand(s)
+		}
+	}
+	root.AddCommand(subs...)
+	return root
+}
+
+// addFlag registers a row and what completes its value.
+func addFlag(c *cobra.Command, f *Flag) {
+	pf := &pflag.Flag{Name: f.Name, Shorthand: f.Short, Usage: f.Help, Value: docValue{f}}
+	if f.Kind != Value {
+		pf.NoOptDefVal = "true"
+	}
+	c.Flags().AddFlag(pf)
+	if f.Kind != Value {
+		return
+	}
+	if f.Dir {
+		pf.Annotations = map[string][]string{cobra.BashCompSubdirsInDir: {}}
+		return
+	}
+	if err := c.RegisterFlagCompletionFunc(f.Name, f.complete); err != nil {
+		panic(err) // only a name twice in the table, which AddFlag refuses first
+	}
+}
+
+// complete offers the words for f's value; the shell offers files where f takes one.
+func (f *Flag) complete(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var found []cobra.Completion
+	head, item := "", typed
+	if f.List {
+		if i := strings.LastIndexByte(typed, ','); i >= 0 {
+			head, item = typed[:i+1], typed[i+1:]
+		}
+		if item != "" && (item[0] == '+' || item[0] == '-') {
+			head, item = head+item[:1], item[1:]
+		}
+	}
+	for _, word := range f.Values {
+		if strings.HasPrefix(word, item) {
+			found = append(found, head+word)
+		}
+	}
+	if f.File {
+		return found, cobra.ShellCompDirectiveDefault
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// docValue takes everything: the tree that serves completion must not fail on
+// a half-typed line.
+type docValue struct{ f *Flag }
+
+func (v docValue) String() string   { return v.f.Default }
+func (v docValue) Set(string) error { return nil }
+
+// Type tells completion, by cobra's convention, which flags to offer again.
+func (v docValue) Type() string {
+	if v.f.Repeats {
+		return "stringArray"
+	}
+	return "string"
+}
+
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
+
+// IsCompletionRequest reports whether args are what the completion scripts
+// call bide with; they are then for Complete.
+func IsCompletionRequest(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// Complete answers a completion script: words on w, one a line, then a directive.
+func Complete(w io.Writer, args []string) error {
+	root := Command(true)
+	root.SetArgs(args)
+	root.SetOut(w)
+	root.SetErr(io.Discard)
+	return root.Execute()
+}
+
+// WriteCompletion writes the completion script of a shell: bash, zsh, fish or
+// powershell. Another word is a *UsageError. The scripts ask bide itself, so
+// that they never lag behind it.
+func WriteCompletion(w io.Writer, shell string) error {
+	root := Command(false)
+	switch shell {
+	case "bash":
+		return writeBash(w, root)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(w)
+	}
+	return usagef("completion: %s is not one of %s", quote(shell), strings.Join(shells(), ", "))
+}
+
+// writeBash makes cobra's script work without the bash-completion package,
+// whose functions it calls: the calls go to small functions of its own.
+func writeBash(w io.Writer, root *cobra.Command) error {
+	var script strings.Builder
+	if err := root.GenBashCompletionV2(&script, true); err != nil {
+		return err
+	}
+	text := strings.ReplaceAll(script.String(), "_get_comp_words_by_ref", "__bide_words")
+	text = strings.ReplaceAll(text, "_filedir", "__bide_filedir")
+	_, err := fmt.Fprint(w, text, bashHelpers)
+	return err
+}
+
+const bashHelpers = `
+# Puts together again what bash has split at = and : (COMP_WORDBREAKS), up to
+# the cursor, into words, cword, cur and prev.
+__bide_words()
+{
+    local rest=${COMP_LINE:0:COMP_POINT} i word
+    words=()
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if ((i == 0)) || [[ -z $rest || $rest == [[:blank:]]* ]]; then
+            rest=${rest#"${rest%%[![:blank:]]*}"}
+            words+=("")
+        fi
+        ((i == COMP_CWORD)) && word=$rest
+        words[${#words[@]} - 1]+=$word
+        rest=${rest#"$word"}
+    done
+    cword=$((${#words[@]} - 1))
+    cur=${words[cword]}
+    prev=${words[cword > 0 ? cword - 1 : 0]}
+}
+
+# Files, or with -d directories.
+__bide_filedir()
+{
+    if declare -F _filedir >/dev/null 2>&1; then
+        _filedir "$@"
+        return
+    fi
+    local kind=-f name
+    [[ ${1-} == -d ]] && kind=-d
+    while IFS= read -r name; do
+        COMPREPLY+=("$name")
+    done < <(compgen "$kind" -- "$cur")
+}
+`
