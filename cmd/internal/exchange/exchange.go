@@ -1,10 +1,12 @@
-// Package exchange makes one attempt: its hops, redirects, challenges and
-// content decoding. It returns the facts and a retry.Outcome.
+// Package exchange makes one attempt: its hops, redirects and content decoding.
+// It returns the facts and a retry.Outcome; whether another attempt follows is
+// the engine's business.
 package exchange
 
 import (
 	"context"
-	"io"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/cookies"
@@ -22,9 +24,11 @@ type Client struct {
 	Jar   *cookies.Jar // nil: cookies off
 	Hold  retry.Hold   // may be nil: asked before each hop but the first, told of hops' minimums
 	// SettingsFor gives the connection settings for a hop's target (proxy and
-	// NO_PROXY depend on the host).
+	// NO_PROXY depend on the host), unless the Operation has its own.
 	SettingsFor func(t transport.Target) (*transport.Settings, error)
 	Trace       transport.Trace // may be nil
+
+	drains drains
 }
 
 // Operation is one URL's exchange across attempts: it remembers where the next
@@ -34,30 +38,48 @@ type Operation struct {
 	Template         *request.Template
 	Policy           retry.Policy // for the wait on a 3xx (R5.6) and what is transient
 	RateLimitHeaders bool         // R5.7
+	// SettingsFor takes the place of the Client's; nil leaves it.
+	SettingsFor func(t transport.Target) (*transport.Settings, error)
 	// Remaining is what is left of the deadline, for waits between hops; nil none.
 	Remaining func() (left time.Duration, bounded bool)
-	// MaxFileSize stops a larger body (class size); 0 none.
+	// MaxFileSize stops a larger body (class size), counted as it is delivered; 0 none.
 	MaxFileSize int64
+	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.
+	ExpectTimeout time.Duration
+	IgnoreLength  bool // --ignore-content-length
+	Raw           bool // --raw: no coding is decoded
+	HTTP09        bool // --http0.9
+	// Uploaded, when not nil, counts the bytes of request bodies as they go out.
+	Uploaded *atomic.Int64
 
-	state opState
-}
-
-type opState struct{}
-
-// Resume asks an attempt to continue a body (later: Range and If-Range).
-type Resume struct {
-	Offset    int64
-	Validator string
+	start *hopState // of the next attempt; nil: the template's request
+	began time.Duration
+	begun bool
 }
 
 // Attempt makes attempt number n. The Response is never nil: without a usable
 // answer it still tells the hops and dials. The body is unread unless Outcome
-// says that there is none; exactly one of Deliver and Discard must follow.
+// has an error; exactly one of Deliver and Discard should follow, a second call
+// of either does nothing.
+//
+// ctx bounds the attempt up to its return; the body is bound to the ctx of
+// Deliver.
 func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcome) {
-	panic("skeleton")
+	if !o.begun {
+		o.begun, o.began = true, o.Client.Clock.Mono()
+	}
+	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1}}
+	if o.start == nil {
+		a.at = firstHop(o.Template)
+	} else {
+		a.at = *o.start
+	}
+	outcome := a.run()
+	return a.r, outcome
 }
 
-// Response is the last hop's answer, and the facts of the whole attempt.
+// Response is the last hop's answer, and the facts of the whole attempt. Its
+// fields are settled when Attempt, Deliver and Discard return.
 type Response struct {
 	URL           *request.URL // of the last hop
 	Method        string
@@ -66,50 +88,71 @@ type Response struct {
 	Reason        string
 	Header        []wire.Field
 	Length        int64    // of the body as announced, -1 unknown
-	Blocks        [][]byte // every raw header block in order: CONNECT, 1xx, redirects, 401, the final one
+	Blocks        [][]byte // every raw header block in order: CONNECT, 1xx, redirects, 401, the final one; after Deliver the trailers
 	Hops          []Hop
 	Dials         []transport.Dial
 	RedirectURL   string // where a redirect that was not followed would have gone
 	Redirects     int
 	SentBytes     int64  // bodies of all hops
-	ReceivedBytes int64  // body bytes, all hops
+	ReceivedBytes int64  // body bytes, all hops, as far as read when Attempt or Deliver returned
 	Coding        string // content coding decoded, "" none
 
-	state respState
+	past atomic.Int64 // body bytes of the hops before the last
+	live *live        // the unread body; nil none
 }
-
-type respState struct{}
 
 // Hop is one request of the attempt (contract §1).
 type Hop struct {
-	Method                                              string
-	URL                                                 *request.URL
-	Remote                                              string
-	Local                                               string
-	Proto                                               string
-	TLS                                                 *transport.TLSFacts
-	Reused                                              bool
-	Facts                                               transport.Facts
-	DNS, Connect, TLSTime, Send, FirstByte, Body, Total time.Duration
-	Start                                               time.Duration // instant
-	Timing                                              wire.Timing
-	Status                                              int
-	Location                                            string
-	Wait                                                time.Duration // before the next hop (R5.6); 0 none
-	HeaderOut, HeaderIn                                 int64
-	Err                                                 error
+	Method  string
+	URL     *request.URL
+	Remote  string
+	Local   string
+	Proto   string
+	TLS     *transport.TLSFacts
+	Reused  bool
+	Facts   transport.Facts
+	DNS     time.Duration // durations of the phases; 0 where there was none
+	Connect time.Duration
+	TLSTime time.Duration
+	Send    time.Duration
+	// FirstByte is the wait from the request's last byte to the answer's first.
+	FirstByte           time.Duration
+	Body                time.Duration
+	Total               time.Duration
+	Start               time.Duration // instant
+	Timing              wire.Timing
+	Status              int
+	Location            string        // as received
+	Wait                time.Duration // before the next hop (R5.6, R4.12); 0 none
+	HeaderOut, HeaderIn int64
+	Err                 error
 }
 
-// Deliver writes the decoded body to w and gives the connection back. The
-// outcome is that of the whole attempt: o itself when the body arrived whole.
-func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) retry.Outcome {
-	panic("skeleton")
+// Received is the number of body bytes so far, for meters; any goroutine, once
+// Attempt has returned.
+func (r *Response) Received() int64 {
+	n := r.past.Load()
+	if r.live != nil {
+		n += r.live.body.Received()
+	}
+	return n
 }
 
-// Discard gives the answer up: it is drained within 64 KiB and 500 ms in the
-// background so that the connection can be used again, else closed (R9.1).
-// Wait for it with Client.Quiesce before the process ends.
-func (r *Response) Discard() { panic("skeleton") }
+// drains are the bodies that are read to their end in the background.
+type drains struct {
+	mu     sync.Mutex
+	ending map[*live]struct{}
+	wg     sync.WaitGroup
+}
 
-// Received is the number of body bytes so far, for meters; any goroutine.
-func (r *Response) Received() int64 { panic("skeleton") }
+// Quiesce ends what Discard left running: bodies that are still being drained
+// are given up and their connections closed. It returns when nothing runs any
+// more; the Client may be used again afterwards.
+func (c *Client) Quiesce() {
+	c.drains.mu.Lock()
+	for l := range c.drains.ending {
+		l.link.cancel(context.Canceled)
+	}
+	c.drains.mu.Unlock()
+	c.drains.wg.Wait()
+}

@@ -1,0 +1,217 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/httpretry"
+)
+
+// hopState is what a hop sends, as far as redirects change it.
+type hopState struct {
+	url       *request.URL
+	method    string
+	body      bool // the template's body goes along
+	key       bool // the idempotency key may go along (R7.6)
+	noExpect  bool // after a 417
+	referer   string
+	redirects int // followed so far
+}
+
+func firstHop(t *request.Template) hopState {
+	return hopState{url: t.URL, method: t.Method, body: t.Body != nil, key: t.KeyName != ""}
+}
+
+// attempt is one try: a chain of hops.
+type attempt struct {
+	op  *Operation
+	ctx context.Context
+	r   *Response
+	at  hopState
+}
+
+// answer is a hop that was answered, its body unread.
+type answer struct {
+	resp  *wire.Response
+	keyed bool
+	// expected: the request asked for 100 (Continue).
+	expected bool
+	live     *live
+}
+
+// run makes hops until one is final.
+func (a *attempt) run() retry.Outcome {
+	for {
+		x, err := a.send()
+		if err != nil {
+			return a.broke(err)
+		}
+		o := a.outcome(x)
+		next, err := a.next(x)
+		if err != nil {
+			x.live.settle()
+			return a.refused(o, err)
+		}
+		if next == nil {
+			return a.final(x, o)
+		}
+		a.rememberStart(x, next)
+		x.live.give(next.url.Origin() == a.at.url.Origin())
+		if stop := a.pause(x, next, &o); stop {
+			return o
+		}
+		a.at = *next
+	}
+}
+
+// rememberStart is R1.2: an answered request that is not safe to send again is
+// not sent again by the next attempt. A resend after 417 is the same request.
+func (a *attempt) rememberStart(x *answer, next *hopState) {
+	sent := retry.Outcome{Method: a.at.method, Keyed: x.keyed, Sent: retry.SentMaybe}
+	if next.redirects > a.at.redirects && !a.op.Policy.Safe(sent) {
+		start := *next
+		a.op.start = &start
+	}
+}
+
+// outcome says in the engine's words what the answer is, its body aside.
+func (a *attempt) outcome(x *answer) retry.Outcome {
+	fields := fieldsOf(x.resp.Header)
+	o := retry.Outcome{
+		Class:  a.op.Policy.StatusClass(x.resp.Status),
+		Status: x.resp.Status,
+		Method: a.at.method,
+		Keyed:  x.keyed,
+		Sent:   retry.SentMaybe,
+		Phase:  retry.PhaseDone,
+		Origin: a.at.url.Origin(),
+		SeenAt: x.resp.Timing.Head,
+		Total:  -1,
+	}
+	if o.Status == 421 {
+		o.Sent = retry.SentUnprocessed
+	}
+	o.Replayed = strings.EqualFold(strings.Trim(fields.get("Idempotent-Replayed"), " \t"), "true")
+	o.Server, o.RateLimited = httpretry.ReadServer(fields.values, a.op.Client.Clock.Wall(), a.op.RateLimitHeaders)
+	return o
+}
+
+// broke is the outcome of a hop without an answer.
+func (a *attempt) broke(err error) retry.Outcome {
+	o := retry.Outcome{
+		Class:  retry.ClassRequest,
+		Status: a.r.Status,
+		Method: a.at.method,
+		Keyed:  a.at.key,
+		Sent:   retry.SentNothing,
+		Phase:  retry.PhaseConnect,
+		Origin: a.at.url.Origin(),
+		SeenAt: a.op.Client.Clock.Mono(),
+		Total:  -1,
+		Err:    err,
+	}
+	blame(&o, err)
+	var te *transport.Error
+	if errors.As(err, &te) && te.ProxyRetryAfter != nil {
+		o.Server, _ = httpretry.ReadServer(proxyFields(te), a.op.Client.Clock.Wall(), false)
+	}
+	a.r.ReceivedBytes = a.r.Received()
+	return o
+}
+
+// blame fills o with what err knows: its class and, where it comes from the
+// connection, how far the request went. An error that knows nothing leaves o.
+func blame(o *retry.Outcome, err error) {
+	var c retry.Classified
+	if errors.As(err, &c) {
+		o.Class = c.RetryClass()
+	}
+	var te *transport.Error
+	if errors.As(err, &te) {
+		o.Sent, o.Phase = te.Sent, te.Phase
+	}
+	switch {
+	case errors.Is(err, retry.ErrBodyChanged):
+		o.Class, o.Stop = retry.ClassInput, retry.BodyChanged
+	case errors.Is(err, retry.ErrNotReplayable):
+		o.Class, o.Stop = retry.ClassInput, retry.NotReplayable
+	}
+}
+
+// proxyFields are the fields of a refusing CONNECT answer that say when to
+// come back.
+func proxyFields(te *transport.Error) func(string) []string {
+	return func(name string) []string {
+		switch {
+		case strings.EqualFold(name, "Retry-After"):
+			return te.ProxyRetryAfter
+		case strings.EqualFold(name, "Date") && te.ProxyDate != "":
+			return []string{te.ProxyDate}
+		}
+		return nil
+	}
+}
+
+// refused is the outcome of a redirect that is not followed because it must not be.
+func (a *attempt) refused(o retry.Outcome, err error) retry.Outcome {
+	o.Class, o.Err = retry.ClassRedirect, err
+	a.r.ReceivedBytes = a.r.Received()
+	return o
+}
+
+// final takes the answer as the attempt's.
+func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
+	r, op := a.r, a.op
+	r.live = x.live
+	r.ReceivedBytes = r.Received()
+	if s := o.Status; s == 408 || s == 421 {
+		x.live.spent = true // R3.5
+	}
+	if !op.Raw {
+		r.live.codings = bodyCodings(x.resp, op.Template.Compressed)
+		r.Coding = strings.Join(contentCodings(r.live.codings), ", ")
+	}
+	limit := op.MaxFileSize
+	if limit > 0 && x.resp.Length > limit && o.Class == retry.ClassNone {
+		x.live.settle()
+		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
+		return o
+	}
+	if limit > 0 && (x.resp.Length < 0 || len(r.live.codings) > 0) {
+		r.live.limit = limit
+	}
+	return o
+}
+
+// failure makes an error of this package's own.
+func failure(class retry.Class, code exitcode.Code, phase retry.Phase, err error) error {
+	return &transport.Error{Class: class, Code: code, Sent: retry.SentMaybe, Phase: phase, Err: err}
+}
+
+// fieldsOf gives header fields by name, in any case.
+type fieldsOf []wire.Field
+
+func (f fieldsOf) get(name string) string {
+	for i := range f {
+		if strings.EqualFold(f[i].Name, name) {
+			return f[i].Value
+		}
+	}
+	return ""
+}
+
+func (f fieldsOf) values(name string) []string {
+	var all []string
+	for i := range f {
+		if strings.EqualFold(f[i].Name, name) {
+			all = append(all, f[i].Value)
+		}
+	}
+	return all
+}

@@ -1,0 +1,183 @@
+package exchange
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/retry"
+)
+
+const (
+	// maxCodings is how many codings on top of each other are taken off (curl's limit).
+	maxCodings = 5
+	// maxWindow is the largest zstd window, libzstd's own default limit.
+	maxWindow = 128 << 20
+	// maxExtra is how much may follow the end of a coded stream before that is an error.
+	maxExtra = 64 << 10
+)
+
+// transferMark tells transfer codings, which every client must undo, from the
+// content codings that --compressed asked for.
+const transferMark = "transfer:"
+
+// bodyCodings lists what is to be taken off, the outermost last: content
+// codings in the order applied (RFC 9110 §8.4), then transfer codings.
+func bodyCodings(resp *wire.Response, compressed bool) []string {
+	var list []string
+	if compressed {
+		for _, line := range fieldsOf(resp.Header).values("Content-Encoding") {
+			for name := range strings.SplitSeq(line, ",") {
+				name = strings.ToLower(strings.Trim(name, " \t"))
+				if name != "" && name != "identity" && name != "none" {
+					list = append(list, name)
+				}
+			}
+		}
+	}
+	for _, name := range resp.Codings {
+		list = append(list, transferMark+name)
+	}
+	return list
+}
+
+// contentCodings are those of the list that are no transfer codings.
+func contentCodings(list []string) []string {
+	for i, name := range list {
+		if strings.HasPrefix(name, transferMark) {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// decode takes the codings off, the last first. Its errors are src's own, or of
+// class decode (exit 61), or truncated where a coded stream ends early.
+func decode(src io.Reader, codings []string) (io.Reader, error) {
+	if len(codings) > maxCodings {
+		return nil, undecodable(fmt.Errorf("more than %d content codings", maxCodings))
+	}
+	for i := len(codings) - 1; i >= 0; i-- {
+		name := strings.TrimPrefix(codings[i], transferMark)
+		open := opener(name)
+		if open == nil {
+			// The name comes from the server.
+			return nil, undecodable(fmt.Errorf("Unrecognized content encoding type %.40q", name)) //nolint:staticcheck // curl's words
+		}
+		src = &layer{name: name, open: open, src: &faithful{src: src}}
+	}
+	return src, nil
+}
+
+func undecodable(err error) error {
+	return failure(retry.ClassDecode, exitcode.Decode, retry.PhaseBody, err)
+}
+
+// opener gives the function that starts a decoder; nil for a name not known.
+func opener(name string) func(*bufio.Reader) (io.Reader, error) {
+	switch name {
+	case "gzip", "x-gzip":
+		return func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+	case "deflate":
+		return openDeflate
+	case "br":
+		return func(r *bufio.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }
+	case "zstd":
+		return func(r *bufio.Reader) (io.Reader, error) {
+			return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		}
+	}
+	return nil
+}
+
+// openDeflate reads the zlib format, which "deflate" means (RFC 9110 §8.4.1.2),
+// and the bare one that some servers send.
+func openDeflate(r *bufio.Reader) (io.Reader, error) {
+	head, err := r.Peek(2)
+	if err == nil && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(r)
+	}
+	return flate.NewReader(r), nil
+}
+
+// layer is one coding. A body without a byte decodes to nothing, whatever it
+// claims to be (HEAD, 204, Content-Length: 0).
+type layer struct {
+	name string
+	open func(*bufio.Reader) (io.Reader, error)
+	src  *faithful
+	buf  *bufio.Reader
+	dec  io.Reader
+}
+
+func (l *layer) Read(p []byte) (int, error) {
+	if l.dec == nil {
+		l.buf = bufio.NewReaderSize(l.src, copyBuffer/2)
+		if _, err := l.buf.Peek(1); err != nil {
+			return 0, err
+		}
+		dec, err := l.open(l.buf)
+		if err != nil {
+			return 0, l.explain(err)
+		}
+		l.dec = dec
+	}
+	n, err := l.dec.Read(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case err != io.EOF:
+		return n, l.explain(err)
+	}
+	return n, l.rest()
+}
+
+// rest reads on to the source's own end: the framing may still tell that the
+// body is not whole, and the connection is wanted again.
+func (l *layer) rest() error {
+	n, err := io.CopyN(io.Discard, l.buf, maxExtra+1)
+	switch {
+	case err != nil: // io.EOF: as it should be
+		return err
+	case n > maxExtra:
+		return undecodable(fmt.Errorf("data after the end of the %s stream", l.name))
+	}
+	return io.EOF
+}
+
+// explain gives a decoder's error its class. The source's own goes first: some
+// decoders report it in other words.
+func (l *layer) explain(err error) error {
+	if l.src.err != nil && l.src.err != io.EOF {
+		return l.src.err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody,
+			fmt.Errorf("the %s stream ended early: %w", l.name, io.ErrUnexpectedEOF))
+	}
+	return undecodable(fmt.Errorf("Error while processing content unencoding: %w", err)) //nolint:staticcheck // curl's words
+}
+
+// faithful remembers the error of a source.
+type faithful struct {
+	src io.Reader
+	err error
+}
+
+func (f *faithful) Read(p []byte) (int, error) {
+	n, err := f.src.Read(p)
+	if err != nil {
+		f.err = err
+	}
+	return n, err
+}

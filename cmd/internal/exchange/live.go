@@ -1,0 +1,255 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/retry"
+)
+
+// What is read of a body that is given up (R9.1).
+const (
+	drainLimit  = 64 << 10
+	drainWithin = 500 * time.Millisecond
+)
+
+// live is a body that is not yet read, and the connection below it.
+type live struct {
+	client *Client
+	conn   *transport.Conn
+	body   *wire.Body
+	link   *link
+	upload io.Closer // the request's body; nil none
+	trace  transport.Trace
+	r      *Response
+	hop    int
+
+	codings []string // to be taken off, the outermost last
+	limit   int64    // of what is delivered; 0 none
+	spent   bool     // the connection must not be used again (R3.5)
+	taken   bool     // Deliver or Discard has it
+}
+
+// link ties a hop to one context after the other: a body outlives the context
+// in which its head was read.
+type link struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	unhook func() bool
+}
+
+func newLink(parent context.Context) *link {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	l := &link{ctx: ctx, cancel: cancel}
+	l.hook(parent)
+	return l
+}
+
+func (l *link) hook(parent context.Context) {
+	l.unhook = context.AfterFunc(parent, func() { l.cancel(context.Cause(parent)) })
+}
+
+func (l *link) rehook(parent context.Context) {
+	l.unhook()
+	l.hook(parent)
+}
+
+func (l *link) end() {
+	l.unhook()
+	l.cancel(context.Canceled)
+}
+
+// settle gives the connection back, or closes it where the body is not whole.
+func (l *live) settle() {
+	keep := l.body.Reusable() && !l.spent
+	// On a whole body it does nothing to the connection.
+	_ = l.body.Close()
+	l.link.end()
+	closeBodyOf(l)
+	if keep {
+		l.client.Pool.Put(l.conn)
+		return
+	}
+	_ = l.conn.Close()
+}
+
+func closeBodyOf(l *live) {
+	if l.upload != nil {
+		closeBody(l.upload)
+	}
+}
+
+// give gives the body of a hop that is not the last: wait says that the next
+// hop wants the connection, so it pays to see the body's end first.
+func (l *live) give(wait bool) {
+	if wait {
+		l.body.Drain(drainLimit, drainWithin)
+		l.r.past.Add(l.body.Received())
+		l.settle()
+		return
+	}
+	l.link.unhook()
+	l.client.drain(l, func() { l.r.past.Add(l.body.Received()) })
+}
+
+// drain reads l to its end in the background.
+func (c *Client) drain(l *live, then func()) {
+	c.drains.mu.Lock()
+	if c.drains.ending == nil {
+		c.drains.ending = make(map[*live]struct{})
+	}
+	c.drains.ending[l] = struct{}{}
+	c.drains.wg.Add(1)
+	c.drains.mu.Unlock()
+	go func() {
+		defer c.drains.wg.Done()
+		l.body.Drain(drainLimit, drainWithin)
+		if then != nil {
+			then()
+		}
+		l.settle()
+		c.drains.mu.Lock()
+		delete(c.drains.ending, l)
+		c.drains.mu.Unlock()
+	}()
+}
+
+// Discard gives the answer up: it is drained within 64 KiB and 500 ms in the
+// background so that the connection can be used again, else closed (R9.1).
+// Call Client.Quiesce before the process ends.
+func (r *Response) Discard() {
+	l := r.live
+	if l == nil || l.taken {
+		return
+	}
+	l.taken = true
+	l.link.unhook()
+	switch {
+	case l.spent:
+		l.settle()
+	case l.atHand():
+		// Nothing to wait for: the next attempt finds the connection at once.
+		l.body.Drain(drainLimit, drainWithin)
+		r.ReceivedBytes = r.Received()
+		l.settle()
+	default:
+		l.client.drain(l, nil)
+	}
+}
+
+// atHand reports whether the whole body is in the reader's buffer already.
+func (l *live) atHand() bool {
+	if l.body.Reusable() {
+		return true
+	}
+	n := l.r.Length
+	return l.conn.Buf != nil && n >= 0 && int64(l.conn.Buf.Buffered()) >= n
+}
+
+// Deliver writes the decoded body to w and gives the connection back. The
+// outcome is that of the whole attempt: o itself when the body arrived whole,
+// else with the class, phase and error of what went wrong; an error of w that
+// has no class of its own is of class output. Where nothing looks at the bytes,
+// w gets them by the body's own WriteTo: see outfile.Sink.
+func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) retry.Outcome {
+	l := r.live
+	if l == nil || l.taken {
+		return o
+	}
+	l.taken = true
+	l.link.rehook(ctx)
+	err := l.copyTo(w)
+	now := l.client.Clock.Mono()
+	h := &r.Hops[l.hop]
+	h.Body, h.Total = now-h.Timing.Head, now-h.Start
+	r.SentBytes += max(l.body.Uploaded()-h.Timing.BodyOut, 0)
+	if err == nil {
+		if raw := l.body.RawTrailer(); len(raw) > 0 {
+			r.Blocks = append(r.Blocks, raw)
+		}
+	}
+	r.ReceivedBytes = r.Received()
+	l.settle()
+	if err == nil {
+		return o
+	}
+	o.Err, o.Class, o.Phase, o.SeenAt = err, retry.ClassOutput, retry.PhaseBody, now
+	blame(&o, err)
+	if s, ok := w.(outfile.Sink); ok {
+		o.Committed = s.Committed()
+	}
+	return o
+}
+
+// copyTo writes the body, decoded and limited, to w.
+func (l *live) copyTo(w io.Writer) error {
+	if len(l.codings) == 0 && l.limit == 0 {
+		return copyPlain(w, l.body)
+	}
+	var src io.Reader = l.body
+	if len(l.codings) > 0 {
+		var err error
+		if src, err = decode(l.body, l.codings); err != nil {
+			return err
+		}
+	}
+	if l.limit > 0 {
+		src = &limited{src: src, left: l.limit}
+	}
+	return copyPlain(w, src)
+}
+
+// copyPlain lets a sink take the source (it may hold a part and pass the rest
+// on by descriptor), and a bare file, too.
+func copyPlain(w io.Writer, src io.Reader) error {
+	if rf, ok := w.(io.ReaderFrom); ok && !isFile(w) {
+		_, err := rf.ReadFrom(src)
+		return err
+	}
+	if wt, ok := src.(io.WriterTo); ok {
+		_, err := wt.WriteTo(w)
+		return err
+	}
+	_, err := io.CopyBuffer(onlyWriter{w}, src, make([]byte, copyBuffer))
+	return err
+}
+
+// copyBuffer is the one buffer of a copy that looks at the bytes.
+const copyBuffer = 128 << 10
+
+func isFile(w io.Writer) bool {
+	_, ok := w.(*os.File)
+	return ok
+}
+
+// onlyWriter hides a file's ReadFrom, which would copy through a smaller buffer.
+type onlyWriter struct{ io.Writer }
+
+// limited fails, with class size, on the first byte beyond limit.
+type limited struct {
+	src  io.Reader
+	left int64
+}
+
+func (s *limited) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := s.src.Read(p[:min(int64(len(p)), s.left+1)])
+	if int64(n) > s.left {
+		n, err = int(s.left), tooLarge()
+	}
+	s.left -= int64(n)
+	return n, err
+}
+
+func tooLarge() error {
+	return failure(retry.ClassSize, exitcode.TooLarge, retry.PhaseBody, errors.New("Maximum file size exceeded")) //nolint:staticcheck // curl's words
+}

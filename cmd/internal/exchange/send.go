@@ -1,0 +1,266 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/retry"
+)
+
+// maxDead is how many idle connections may turn out dead for one hop before
+// the failure counts: more than the pool keeps.
+const maxDead = 32
+
+// send makes the hop a.at. An idle connection that is found dead before a byte
+// of the request went out is replaced, and is no hop (R1.1).
+func (a *attempt) send() (*answer, error) {
+	a.r.URL, a.r.Method = a.at.url, a.at.method
+	settings, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	for dead := 0; ; dead++ {
+		if err := a.ended(retry.PhaseConnect); err != nil {
+			return nil, err
+		}
+		x, reused, err := a.try(settings)
+		if err == nil || !reused || dead >= maxDead || !diedIdle(err) {
+			return x, err
+		}
+	}
+}
+
+// diedIdle: the connection failed and nothing of the request went out.
+func diedIdle(err error) bool {
+	var te *transport.Error
+	return errors.As(err, &te) && te.Class == retry.ClassClosed && te.Sent == retry.SentNothing
+}
+
+func (a *attempt) settings() (*transport.Settings, error) {
+	settingsFor := a.op.SettingsFor
+	if settingsFor == nil {
+		settingsFor = a.op.Client.SettingsFor
+	}
+	return settingsFor(a.target())
+}
+
+func (a *attempt) target() transport.Target {
+	u := a.at.url
+	return transport.Target{Scheme: u.Scheme, Host: u.ASCIIHost(), Port: u.EffectivePort()}
+}
+
+// ended is the error of a context that is over before anything was sent.
+func (a *attempt) ended(phase retry.Phase) error {
+	if a.ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(a.ctx)
+	class := retry.ClassTimeout
+	if errors.Is(cause, context.Canceled) {
+		class = retry.ClassCanceled
+	}
+	return &transport.Error{Class: class, Sent: retry.SentNothing, Phase: phase, Err: cause}
+}
+
+// try sends the hop on one connection. reused says that it was an idle one.
+func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err error) {
+	c := a.op.Client
+	// Before the connection is taken: nothing is to be undone when it fails.
+	body, length, err := a.openBody()
+	if err != nil {
+		return nil, false, err
+	}
+	began := c.Clock.Mono()
+	conn, err := c.Pool.Get(a.ctx, a.target(), settings, c.Trace)
+	if err != nil {
+		closeBody(body)
+		a.undialed(err)
+		return nil, false, err
+	}
+	a.connected(conn)
+	hop := a.newHop(conn, began)
+	req, head := a.compose(conn, settings, body, length)
+	l := newLink(a.ctx)
+	resp, timing, err := wire.RoundTrip(l.ctx, conn, req)
+	if err != nil {
+		l.end()
+		closeBody(body)
+		a.failed(hop, timing, err)
+		return nil, hop.Reused, err
+	}
+	x = &answer{resp: resp, keyed: head.Keyed, expected: head.Expect, live: &live{
+		client: c, conn: conn, body: resp.Body, link: l, upload: body, trace: c.Trace,
+	}}
+	a.answered(hop, x)
+	return x, hop.Reused, nil
+}
+
+// openBody opens the template's body from its start, where this hop sends it.
+func (a *attempt) openBody() (io.ReadCloser, int64, error) {
+	if !a.at.body {
+		return nil, 0, nil
+	}
+	body, length, err := a.op.Template.Body.Open()
+	if err != nil {
+		var c retry.Classified
+		if !errors.As(err, &c) {
+			err = &transport.Error{Class: retry.ClassInput, Sent: retry.SentNothing, Phase: retry.PhaseSend, Err: err}
+		}
+		return nil, 0, err
+	}
+	return body, length, nil
+}
+
+func closeBody(body io.Closer) {
+	if body != nil {
+		// It was only read: an error of its closing loses nothing.
+		_ = body.Close()
+	}
+}
+
+// compose makes the request for this connection.
+func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
+	u, t, op := a.at.url, a.op.Template, a.op
+	version, spoken := "1.1", "1.1"
+	switch {
+	case conn.ALPN == "h2":
+		spoken = "2"
+	case s.HTTP == "1.0":
+		version, spoken = "1.0", "1.0"
+	}
+	trusted := a.trusted()
+	authorization, own := a.authorization(trusted)
+	hop := request.HopState{
+		URL: u, Method: a.at.method, HTTP: spoken,
+		IncludeBody: a.at.body, BodyLength: length,
+		Credentials: trusted, Authorization: authorization,
+		Key: a.at.key, Referer: a.at.referer, NoExpect: a.at.noExpect,
+		ViaProxy: conn.ViaProxy,
+	}
+	if op.Client.Jar != nil {
+		hop.Cookie = op.Client.Jar.Header(u, op.Client.Clock.Wall())
+	}
+	if conn.ViaProxy && s.Proxy != nil {
+		hop.ProxyAuthorization, hop.ProxyHeaders = proxyLines(s.Proxy)
+	}
+	head := request.Compose(t, hop)
+	if own && !trusted {
+		head.Fields = withAuthorization(head.Fields, authorization)
+	}
+	req := &wire.Request{
+		Method: a.at.method, Scheme: u.Scheme, Authority: u.HostHeader(), Path: u.RequestTarget(),
+		Target: u.RequestTarget(), Version: version, Header: wireFields(head.Fields),
+		IgnoreLength: op.IgnoreLength, Raw: op.Raw, HTTP09: op.HTTP09,
+		Now: op.Client.Clock.Mono, Progress: op.Uploaded, Trace: op.Client.Trace,
+	}
+	if conn.ViaProxy {
+		req.Target = u.Absolute()
+	}
+	if t.RequestTarget != "" {
+		req.Target, req.Path = t.RequestTarget, t.RequestTarget
+	}
+	if body != nil {
+		req.Body, req.Length = body, length
+		if head.Chunked {
+			req.Length = -1
+		}
+	}
+	if head.Expect {
+		if req.Expect = op.ExpectTimeout; req.Expect == 0 {
+			req.Expect = time.Second
+		}
+	}
+	return req, head
+}
+
+func wireFields(fields []request.Field) []wire.Field {
+	out := make([]wire.Field, len(fields))
+	for i, f := range fields {
+		out[i] = wire.Field(f)
+	}
+	return out
+}
+
+// undialed keeps the facts of a connection that was not made.
+func (a *attempt) undialed(err error) {
+	var te *transport.Error
+	if errors.As(err, &te) && te.Facts != nil {
+		a.r.Dials = append(a.r.Dials, te.Facts.Dials...)
+		a.r.Blocks = append(a.r.Blocks, te.Facts.ProxyBlocks...)
+	}
+}
+
+// connected keeps the facts of a connection that was made for this hop.
+func (a *attempt) connected(conn *transport.Conn) {
+	if !conn.Reused {
+		a.r.Dials = append(a.r.Dials, conn.Facts.Dials...)
+		a.r.Blocks = append(a.r.Blocks, conn.Facts.ProxyBlocks...)
+	}
+}
+
+func (a *attempt) newHop(conn *transport.Conn, began time.Duration) *Hop {
+	f := conn.Facts
+	h := &Hop{
+		Method: a.at.method, URL: a.at.url, Remote: f.Remote, Local: f.Local, TLS: f.TLS,
+		Reused: conn.Reused, Facts: f, Start: began,
+	}
+	if !conn.Reused {
+		h.DNS, h.Connect, h.TLSTime = f.DNS, f.Connect, f.TLSTime
+	}
+	return h
+}
+
+// failed records a hop without an answer. A request of which nothing went out
+// was no request (R1.1).
+func (a *attempt) failed(h *Hop, t wire.Timing, err error) {
+	var te *transport.Error
+	if errors.As(err, &te) && te.Sent == retry.SentNothing {
+		return
+	}
+	h.Err = err
+	h.time(t)
+	h.Total = a.op.Client.Clock.Mono() - h.Start
+	a.record(h)
+}
+
+// answered records a hop and its answer.
+func (a *attempt) answered(h *Hop, x *answer) {
+	resp, r := x.resp, a.r
+	fields := fieldsOf(resp.Header)
+	h.Proto, h.Status, h.Location = resp.Proto, resp.Status, fields.get("Location")
+	h.time(resp.Timing)
+	h.Total = resp.Timing.Head - h.Start
+	a.record(h)
+	r.Proto, r.Status, r.Reason = resp.Proto, resp.Status, resp.Reason
+	r.Header, r.Length = resp.Header, resp.Length
+	r.Blocks = append(r.Blocks, resp.Interim...)
+	r.Blocks = append(r.Blocks, resp.Raw)
+	x.live.r, x.live.hop = r, len(r.Hops)-1
+	if jar := a.op.Client.Jar; jar != nil {
+		now := a.op.Client.Clock.Wall()
+		for _, v := range fields.values("Set-Cookie") {
+			jar.SetFrom(a.at.url, v, now)
+		}
+	}
+}
+
+func (a *attempt) record(h *Hop) {
+	a.r.Hops = append(a.r.Hops, *h)
+	a.r.SentBytes += h.Timing.BodyOut
+}
+
+// time takes the instants apart into phases.
+func (h *Hop) time(t wire.Timing) {
+	h.Timing, h.HeaderOut, h.HeaderIn = t, t.HeadOut, t.HeadIn
+	from := t.Start
+	if t.Sent > t.Start {
+		h.Send, from = t.Sent-t.Start, t.Sent
+	}
+	// An answer may overtake its request.
+	h.FirstByte = max(t.FirstByte-from, 0)
+}
