@@ -41,6 +41,9 @@ func (p urlParser) parse(raw string) (*URL, *Error) {
 	if end < 0 {
 		end = len(rest)
 	}
+	if len(rest) == len(raw) && end > 0 && rest[end-1] == ':' {
+		return nil, malformed("a scheme or a host, and a colon")
+	}
 	if err := u.setAuthority(rest[:end]); err != nil {
 		return nil, err
 	}
