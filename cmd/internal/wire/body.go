@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -34,8 +35,9 @@ type source interface {
 	reusable() bool
 	trailer() ([]Field, []byte)
 	uploaded() int64
-	// wake ends a read at t; the zero time takes that back.
-	wake(t time.Time)
+	timing() Timing
+	// readUntil ends a read at t; the zero time takes that back.
+	readUntil(t time.Time)
 	close(whole bool) error
 	size() int64 // a hint for the copy's buffer: bytes left, -1 unknown
 }
@@ -140,8 +142,8 @@ func (b *Body) Drain(limit int64, within time.Duration) bool {
 	if left := b.src.size(); left > limit {
 		return false
 	}
-	b.src.wake(time.Now().Add(within))
-	defer b.src.wake(time.Time{})
+	b.src.readUntil(time.Now().Add(within))
+	defer b.src.readUntil(time.Time{})
 	buf := make([]byte, min(limit+1, 8<<10))
 	for got := int64(0); b.err == nil && got <= limit; {
 		n, _ := b.Read(buf)
@@ -157,6 +159,10 @@ func (b *Body) Received() int64 { return b.received.Load() }
 // Uploaded is the number of bytes of the request's body that went out by now.
 // It may be called from another goroutine.
 func (b *Body) Uploaded() int64 { return b.src.uploaded() }
+
+// Timing is Response.Timing brought up to date: it differs, once the body is
+// over, where the answer came before the upload's end.
+func (b *Body) Timing() Timing { return b.src.timing() }
 
 // Reusable reports whether the body is whole and the connection may carry
 // another request.
@@ -306,8 +312,11 @@ func (s *body1) finish(err error) error {
 		if errors.As(up.failure(), &input) {
 			s.f.wake.release()
 			s.keep = false
-			return fault(retry.ClassInput, 0, retry.SentMaybe, retry.PhaseSend, input)
+			return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
 		}
+	}
+	if err != io.EOF && up != nil {
+		up.abandon()
 	}
 	if err != io.EOF && s.f.ctx.Err() != nil {
 		err = ended(s.f.ctx, retry.SentMaybe, retry.PhaseBody, "while reading the response body")
@@ -328,6 +337,8 @@ func (s *body1) uploaded() int64 {
 	return s.f.t.BodyOut
 }
 
+func (s *body1) timing() Timing { return s.f.figures() }
+
 func (s *body1) trailer() ([]Field, []byte) {
 	if s.ck == nil || s.ck.state != chunkDone {
 		return nil, nil
@@ -343,7 +354,7 @@ func (s *body1) trailer() ([]Field, []byte) {
 	return fields, s.ck.trailer[:max(0, end)]
 }
 
-func (s *body1) wake(t time.Time) {
+func (s *body1) readUntil(t time.Time) {
 	if !s.ended {
 		s.f.wake.readBy(t)
 	}
@@ -357,5 +368,5 @@ func (s *body1) close(whole bool) error {
 	if s.f.up != nil {
 		s.f.up.abandon()
 	}
-	return s.f.c.Close()
+	return hangUp(s.f.c.Conn)
 }

@@ -38,9 +38,8 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 		if f.up != nil {
 			f.up.abandon()
 		}
-		_ = c.Close()
-		f.count()
-		return nil, f.t, err
+		_ = hangUp(c.Conn)
+		return nil, f.figures(), err
 	}
 	return resp, resp.Timing, nil
 }
@@ -83,20 +82,19 @@ func (f *flight) headless(resp *Response) (*Response, error) {
 }
 
 func (f *flight) finish(resp *Response, d delimit) {
-	f.count()
-	resp.Length, resp.Codings, resp.Timing = d.length, d.codings, f.t
+	resp.Length, resp.Codings, resp.Timing = d.length, d.codings, f.figures()
 	resp.Body = newBody1(f, d)
 }
 
-// count brings the figures of the upload up to date.
-func (f *flight) count() {
-	if f.up == nil {
-		return
+// figures brings those of the upload up to date.
+func (f *flight) figures() Timing {
+	if f.up != nil {
+		f.t.BodyOut = f.up.sent.Load()
+		if f.up.whole() {
+			f.t.Sent = time.Duration(f.up.end.Load())
+		}
 	}
-	f.t.BodyOut = f.up.sent.Load()
-	if f.up.whole() {
-		f.t.Sent = time.Duration(f.up.end.Load())
-	}
+	return f.t
 }
 
 // send writes the head and starts the body. It returns a head when the final

@@ -1,11 +1,403 @@
 package wire
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
 
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
 )
 
+// ErrHTTP11Required is in the chain when an HTTP/2 server asks for HTTP/1.1
+// (RFC 9113 §7): the caller may ask again with that, as a hop of its own.
+var ErrHTTP11Required = errors.New("HTTP/1.1 is required")
+
+// refusedError says that the server did nothing with the request.
+type refusedError struct {
+	code exitcode.Code
+	text string
+}
+
+func (e *refusedError) Error() string { return e.text }
+
+// resetError is a RST_STREAM from the peer.
+type resetError struct{ code http2.ErrCode }
+
+func (e *resetError) Error() string {
+	return fmt.Sprintf("HTTP/2 stream was not closed cleanly: %s (err %d)", e.code, uint32(e.code))
+}
+
+func (e *resetError) Unwrap() error {
+	if e.code == http2.ErrCodeHTTP11Required {
+		return ErrHTTP11Required
+	}
+	return nil
+}
+
+// stream is the request at hand on a session, and its answer.
+type stream struct {
+	*flight
+	s       *session
+	id      uint32
+	ended   bool // END_STREAM received
+	data    []byte
+	left    int64 // of Content-Length, -1 unknown
+	unacked int64
+	trail   []Field
+	done    bool
+	keep    bool
+}
+
 func roundTrip2(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
-	panic("skeleton")
+	s, ok := c.Session.(*session)
+	if !ok {
+		s = newSession(c)
+		c.Session = s
+	}
+	f := &flight{ctx: ctx, c: c, r: r, br: c.Buf, trace: tracer{to: r.Trace}}
+	st := &stream{flight: f, s: s, id: s.next, left: -1}
+	s.next += 2
+	f.wake.start(ctx, c.Conn)
+	unhook := context.AfterFunc(ctx, s.halt)
+	defer unhook()
+	resp, err := st.run()
+	if err != nil {
+		err = st.failed(err)
+		s.broken = true
+		f.wake.release()
+		st.abandon()
+		_ = hangUp(c.Conn)
+		return nil, f.figures(), err
+	}
+	return resp, resp.Timing, nil
+}
+
+func (st *stream) run() (*Response, error) {
+	st.t.Start = st.r.Now()
+	resp := &Response{Proto: "HTTP/2"}
+	m, err := st.open()
+	if err != nil {
+		return nil, err
+	}
+	if !m.complete {
+		if err := st.upload(resp, m); err != nil {
+			return nil, err
+		}
+	} else {
+		st.t.Sent = st.r.Now()
+	}
+	for resp.Status == 0 {
+		if err := st.step(resp); err != nil {
+			return nil, err
+		}
+	}
+	st.t.Head = st.r.Now()
+	if err := st.measure(resp); err != nil {
+		return nil, err
+	}
+	if resp.Status >= 300 {
+		st.abandon()
+	}
+	resp.Timing = st.figures()
+	resp.Body = &Body{src: st}
+	if st.ended && (st.up == nil || st.up.whole() || st.up.stop.Load()) {
+		resp.Body.end(st.atEnd())
+	}
+	return resp, nil
+}
+
+// open writes HEADERS, with a body that is small and within the windows.
+func (st *stream) open() (*message, error) {
+	if err := checkLines(st.r); err != nil {
+		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
+	}
+	m := &message{complete: st.r.Body == nil || st.r.Length == 0}
+	if err := m.nothing2(st.r); err != nil {
+		return nil, err
+	}
+	s := st.s
+	s.fmu.Lock()
+	s.out, s.halted = s.initial, false
+	small := !m.complete && st.r.Expect == 0 && st.r.Length >= 0 && st.r.Length <= min(int64(s.maxFrame), s.out, s.connOut)
+	maxFrame := s.maxFrame
+	s.fmu.Unlock()
+	s.idle.Store(0)
+	var body []byte
+	if small {
+		body = make([]byte, st.r.Length)
+		n, err := io.ReadFull(st.r.Body, body)
+		if err != nil {
+			return nil, shortInput(err, int64(n), st.r.Length)
+		}
+		if err := checkEnd(st.r.Body, st.r.Length); err != nil {
+			return nil, err
+		}
+		_, _ = s.take(len(body))
+		m.complete = true
+	}
+	shown := st.shown()
+	st.trace.headerOut(shown)
+	st.trace.dataOut(body)
+	var b bytes.Buffer
+	fr := http2.NewFramer(&b, nil)
+	if !s.started {
+		s.preface(&b, fr)
+	}
+	st.writeHeaders(fr, maxFrame, m.complete && body == nil)
+	if body != nil {
+		_ = fr.WriteData(st.id, true, body)
+	}
+	n, err := s.write(b.Bytes())
+	st.out = int64(n)
+	if err != nil {
+		return nil, &writeError{err}
+	}
+	st.t.HeadOut, st.t.BodyOut = int64(len(shown)), int64(len(body))
+	st.progress(st.t.BodyOut)
+	return m, nil
+}
+
+// nothing2 checks a body of length 0.
+func (m *message) nothing2(r *Request) error {
+	if r.Length != 0 {
+		return nil
+	}
+	return m.nothing(r)
+}
+
+// writeHeaders encodes the request (RFC 9113 §8.3.1) in its order.
+func (st *stream) writeHeaders(fr *http2.Framer, maxFrame int, end bool) {
+	s, r := st.s, st.r
+	s.hbuf.Reset()
+	put := func(name, value string) { _ = s.henc.WriteField(hpack.HeaderField{Name: name, Value: value}) }
+	put(":method", r.Method)
+	put(":path", r.Path)
+	put(":scheme", r.Scheme)
+	put(":authority", authority(r))
+	dropped := tokens(r.Header, "Connection")
+	for _, f := range r.Header {
+		name := strings.ToLower(f.Name)
+		if carried(name, f.Value, dropped) {
+			put(name, f.Value)
+		}
+	}
+	block := s.hbuf.Bytes()
+	part := block[:min(len(block), maxFrame)]
+	block = block[len(part):]
+	_ = fr.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: st.id, BlockFragment: part, EndStream: end, EndHeaders: len(block) == 0,
+	})
+	for len(block) > 0 {
+		part = block[:min(len(block), maxFrame)]
+		block = block[len(part):]
+		_ = fr.WriteContinuation(st.id, len(block) == 0, part)
+	}
+}
+
+// carried reports whether a field goes out on HTTP/2 (RFC 9113 §8.2.2).
+func carried(name, value string, connection []string) bool {
+	switch name {
+	case "", "host", "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade", "http2-settings":
+		return false
+	case "te":
+		return strings.EqualFold(strings.TrimSpace(value), "trailers")
+	}
+	for _, c := range connection {
+		if c == name {
+			return false
+		}
+	}
+	return true
+}
+
+func authority(r *Request) string {
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, "Host") {
+			return f.Value
+		}
+	}
+	return r.Authority
+}
+
+// shown is the request as -v shows it: in HTTP/1's form.
+func (st *stream) shown() []byte {
+	b := append([]byte(nil), st.r.Method+" "+st.r.Path+" HTTP/2\r\n"...)
+	for _, f := range st.r.Header {
+		b = append(append(append(append(b, f.Name...), ": "...), f.Value...), "\r\n"...)
+	}
+	return append(b, "\r\n"...)
+}
+
+// upload starts the body, after an answer to Expect where that is asked for.
+func (st *stream) upload(resp *Response, m *message) error {
+	st.up = newUpload(st.flight, m)
+	st.up.h2 = st
+	if st.r.Expect > 0 {
+		err := st.await100h2(resp)
+		if err != nil || resp.Status >= 300 {
+			st.up.skip()
+			return err
+		}
+	}
+	go st.up.run()
+	return nil
+}
+
+func (st *stream) await100h2(resp *Response) error {
+	limit := time.Now().Add(st.r.Expect)
+	defer st.wake.readBy(time.Time{})
+	for resp.Status == 0 && len(resp.Interim) == 0 {
+		st.wake.readBy(limit)
+		_, err := st.br.Peek(9)
+		if errors.Is(err, os.ErrDeadlineExceeded) && st.ctx.Err() == nil {
+			return nil
+		}
+		st.wake.readBy(time.Time{})
+		if err != nil {
+			return err
+		}
+		if err := st.step(resp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step reads one frame while the head is awaited.
+func (st *stream) step(resp *Response) error {
+	f, err := st.s.frame(st)
+	if err != nil {
+		return err
+	}
+	switch f := f.(type) {
+	case *http2.MetaHeadersFrame:
+		return st.head(resp, f)
+	case *http2.RSTStreamFrame:
+		return st.reset(f.ErrCode)
+	case *http2.DataFrame:
+		return h2Fault("DATA before HEADERS")
+	}
+	return nil
+}
+
+func (st *stream) reset(code http2.ErrCode) error {
+	if code == http2.ErrCodeRefusedStream {
+		return &refusedError{exitcode.HTTP2Stream, "HTTP/2 stream was refused: REFUSED_STREAM"}
+	}
+	return &resetError{code}
+}
+
+// head takes a header block: informational or final.
+func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
+	if st.t.FirstByte == 0 {
+		st.t.FirstByte = st.r.Now()
+	}
+	if f.Truncated {
+		return &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
+	}
+	text := f.PseudoValue("status")
+	status, err := strconv.Atoi(text)
+	if err != nil || len(text) != 3 || status < 100 {
+		return &replyError{exitcode.HTTP2Stream, "HTTP/2 stream: malformed status"}
+	}
+	raw := append([]byte(nil), "HTTP/2 "+text+" \r\n"...)
+	fields := make([]Field, 0, len(f.Fields))
+	see := st.trace.headerIn()
+	if see != nil {
+		see(raw)
+	}
+	for _, hf := range f.RegularFields() {
+		fields = append(fields, Field{hf.Name, hf.Value})
+		from := len(raw)
+		raw = append(raw, hf.Name+": "+hf.Value+"\r\n"...)
+		if see != nil {
+			see(raw[from:])
+		}
+	}
+	raw = append(raw, "\r\n"...)
+	if see != nil {
+		see(raw[len(raw)-2:])
+	}
+	st.t.HeadIn += int64(len(raw))
+	if st.t.HeadIn > maxHeads {
+		return &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
+	}
+	st.ended = f.StreamEnded()
+	st.s.idle.Store(0)
+	if status >= 200 {
+		resp.Status, resp.Header, resp.Raw = status, fields, raw
+		return nil
+	}
+	resp.Interim = append(resp.Interim, raw)
+	if status == 101 || st.ended || len(resp.Interim) > maxInterim {
+		return &replyError{exitcode.HTTP2Stream, "HTTP/2 stream: wrong or too many informational responses"}
+	}
+	return nil
+}
+
+// measure finds the body's length.
+func (st *stream) measure(resp *Response) error {
+	length, err := contentLength(resp.Header)
+	switch {
+	case bodyless(st.r.Method, resp.Status):
+		st.left, resp.Length = 0, 0
+		return nil
+	case err != nil:
+		return err
+	}
+	st.left, resp.Length = length, length
+	if length < 0 && st.ended {
+		resp.Length = 0
+	}
+	return nil
+}
+
+// failed gives an error before the final head its class.
+func (st *stream) failed(err error) error {
+	sent := st.sentAny()
+	var refused *refusedError
+	var reset *resetError
+	var input *inputError
+	switch {
+	case errors.As(err, &input), st.up != nil && errors.As(st.up.failure(), &input):
+		return fault(retry.ClassInput, exitcode.Input, sent, retry.PhaseSend, input)
+	case errors.As(err, &refused):
+		return fault(retry.ClassRefused, refused.code, retry.SentUnprocessed, retry.PhaseResponse, err)
+	case errors.As(err, &reset):
+		return fault(resetClass(reset.code), exitcode.HTTP2Stream, sent, retry.PhaseResponse, err)
+	case st.s.goaway != nil && isEOF(err):
+		text := fmt.Sprintf("HTTP/2 connection closed after GOAWAY (%s)", st.s.goaway.ErrCode)
+		return fault(retry.ClassClosed, exitcode.HTTP2, sent, retry.PhaseResponse, &worded{text, err})
+	}
+	return st.flight.failed(err)
+}
+
+// resetClass tells resets that say "this is not HTTP/2" from the others.
+func resetClass(code http2.ErrCode) retry.Class {
+	switch code {
+	case http2.ErrCodeProtocol, http2.ErrCodeFlowControl, http2.ErrCodeFrameSize, http2.ErrCodeCompression,
+		http2.ErrCodeStreamClosed, http2.ErrCodeInadequateSecurity, http2.ErrCodeHTTP11Required:
+		return retry.ClassProtocol
+	}
+	return retry.ClassClosed
+}
+
+// abandon ends the upload, if there is one.
+func (st *stream) abandon() {
+	if st.up != nil {
+		st.up.stop.Store(true)
+		st.s.halt()
+		st.up.abandon()
+	}
 }

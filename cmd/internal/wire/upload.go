@@ -21,6 +21,7 @@ const (
 type upload struct {
 	f       *flight
 	chunked bool
+	h2      *stream      // nil on HTTP/1
 	sent    atomic.Int64 // body bytes
 	end     atomic.Int64 // instant at which the last byte was written
 	stop    atomic.Bool
@@ -48,18 +49,23 @@ var errStopped error = stoppedError{}
 
 func (u *upload) run() {
 	u.err = u.transfer()
-	if u.err == nil {
+	failed := u.err != nil
+	switch {
+	case !failed:
 		u.end.Store(int64(u.f.r.Now()))
+	case u.stop.Load():
+		u.err = errStopped
 	}
-	failed := u.err != nil && !u.stop.Load() && u.f.ctx.Err() == nil
 	close(u.done)
-	if failed {
+	if failed && u.err != errStopped && u.f.ctx.Err() == nil {
 		u.wakeReader()
 	}
 }
 
 func (u *upload) transfer() error {
 	switch {
+	case u.h2 != nil:
+		return u.sendFrames()
 	case u.chunked:
 		return u.sendChunked()
 	case u.bySendfile():

@@ -15,6 +15,7 @@ type waker struct {
 
 	mu    sync.Mutex
 	fired bool
+	dirty bool // a deadline is set
 }
 
 // past is a deadline that is over on any clock.
@@ -37,20 +38,38 @@ func (w *waker) readBy(t time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.fired {
+		w.dirty = true
 		_ = w.conn.SetReadDeadline(t)
 	}
 }
 
-// stopWrites ends a write that blocks, for good.
-func (w *waker) stopWrites() { _ = w.conn.SetWriteDeadline(past()) }
+// stopWrites ends a write that blocks, until release.
+func (w *waker) stopWrites() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dirty = true
+	_ = w.conn.SetWriteDeadline(past())
+}
 
-// release ends the watch. It reports whether the deadlines are untouched, so
-// that the connection may be used again. It may be called more than once.
+// release ends the watch. It reports whether the connection is without a
+// deadline, so that it may be used again. It may be called more than once.
 func (w *waker) release() bool {
-	if w.stop() {
-		w.stop = func() bool { return true }
-		return true
+	clean := w.stop()
+	w.stop = func() bool { return clean }
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if clean && w.dirty {
+		w.dirty = false
+		_ = w.conn.SetDeadline(time.Time{})
 	}
-	w.stop = func() bool { return false }
-	return false
+	return clean
+}
+
+// hangUp closes a connection that is of no more use, without TLS's farewell:
+// that could wait for a peer that reads nothing.
+func hangUp(c net.Conn) error {
+	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return t.NetConn().Close()
+	}
+	return c.Close()
 }

@@ -1,0 +1,497 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
+)
+
+type fault1 struct {
+	class retry.Class
+	code  exitcode.Code
+	text  string
+}
+
+// TestFaults1 plays raw answers, each ended by closing the connection.
+func TestFaults1(t *testing.T) {
+	long := strings.Repeat("a", 400<<10)
+	interim := strings.Repeat("HTTP/1.1 103 Early\r\n\r\n", 200)
+	for name, tt := range map[string]struct {
+		method, raw, body string
+		head, end         *fault1 // error of RoundTrip, of the body
+		reusable          bool
+		status            int
+		edit              func(*Request)
+	}{
+		"C1 short of Content-Length":   {raw: "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n0123456789", body: "0123456789", end: &fault1{retry.ClassTruncated, 18, "transfer closed with 10 bytes remaining to read"}},
+		"C2 chunked without last":      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", body: "abc", end: &fault1{retry.ClassTruncated, 18, "outstanding read data"}},
+		"C2 cut in the chunk":          {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", body: "abc", end: &fault1{retry.ClassTruncated, 18, ""}},
+		"C2 cut in the trailer":        {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: y\r\n", body: "abc", end: &fault1{retry.ClassTruncated, 18, ""}},
+		"C3 closes before any byte":    {raw: "", head: &fault1{retry.ClassClosed, 52, "Empty reply from server"}},
+		"C3 closes in the head":        {raw: "HTTP/1.1 200 OK\r\nContent-", head: &fault1{retry.ClassClosed, 56, "middle of the response head"}},
+		"C12 HEAD with length":         {method: "HEAD", raw: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", reusable: true},
+		"C12 204":                      {raw: "HTTP/1.1 204 None\r\n\r\n", reusable: true, status: 204},
+		"C12 304 with length":          {raw: "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n", reusable: true, status: 304},
+		"chunked":                      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n1\r\nd\r\n0\r\n\r\n", body: "abcd", reusable: true},
+		"chunked raw":                  {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", body: "3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", reusable: true, edit: func(r *Request) { r.Raw = true }},
+		"chunked wins over length":     {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", body: "abc"},
+		"chunk without size":           {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", end: &fault1{retry.ClassProtocol, 56, "hexadecimal"}},
+		"chunk longer than it says":    {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", body: "ab", end: &fault1{retry.ClassProtocol, 56, "Malformed"}},
+		"endless chunk extension":      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;" + long, end: &fault1{retry.ClassProtocol, 56, "Too long"}},
+		"extension flood":              {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;"+long[:4000]+"\r\na\r\n", 100), body: strings.Repeat("a", 16), end: &fault1{retry.ClassProtocol, 56, "Too much framing"}},
+		"trailer flood":                {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + long, end: &fault1{retry.ClassProtocol, 56, "Too large"}},
+		"equal lengths":                {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nab", body: "ab", reusable: true},
+		"differing lengths":            {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Differing"}},
+		"negative length":              {raw: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Invalid Content-Length"}},
+		"garbage length ignored":       {raw: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.IgnoreLength = true }},
+		"length ignored":               {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.IgnoreLength = true }},
+		"up to close":                  {raw: "HTTP/1.0 200 OK\r\n\r\nabc", body: "abc"},
+		"1.0 keep-alive":               {raw: "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 3\r\n\r\nabc", body: "abc", reusable: true},
+		"1.0 without":                  {raw: "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc"},
+		"connection close":             {raw: "HTTP/1.1 200 OK\r\nConnection: foo, CLOSE\r\nContent-Length: 3\r\n\r\nabc", body: "abc"},
+		"response after the response":  {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 200 OK\r\n\r\n", body: "abc"},
+		"body on HEAD":                 {method: "HEAD", raw: "HTTP/1.1 200 OK\r\n\r\nabc"},
+		"interim":                      {raw: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 E\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", reusable: true},
+		"endless interim":              {raw: interim, head: &fault1{retry.ClassProtocol, 8, "Too many"}},
+		"101":                          {raw: "HTTP/1.1 101 Switching\r\n\r\n", head: &fault1{retry.ClassProtocol, 8, "Switching"}},
+		"header line without end":      {raw: "HTTP/1.1 200 OK\r\nX: " + long, head: &fault1{retry.ClassProtocol, 56, "Too large response headers"}},
+		"header flood":                 {raw: "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 60000), head: &fault1{retry.ClassProtocol, 56, "Too large response headers"}},
+		"fold":                         {raw: "HTTP/1.1 200 OK\r\nContent-Length:\r\n 3\r\n\r\nabc", body: "abc", reusable: true},
+		"LF only":                      {raw: "HTTP/1.1 200\nContent-Length:3\n\nabc", body: "abc", reusable: true},
+		"header without colon":         {raw: "HTTP/1.1 200 OK\r\nNonsense\r\n\r\n", head: &fault1{retry.ClassProtocol, 8, "without colon"}},
+		"NUL":                          {raw: "HTTP/1.1 200 OK\r\nA: \x00\r\n\r\n", head: &fault1{retry.ClassProtocol, 8, "Nul byte"}},
+		"HTTP/0.9 refused":             {raw: "<html>", head: &fault1{retry.ClassProtocol, 1, "HTTP/0.9"}},
+		"HTTP/0.9":                     {raw: "<html>", body: "<html>", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
+		"HTTP/0.9 by accident":         {raw: "HTT", body: "HTT", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
+		"HTTP/3":                       {raw: "HTTP/3 200\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "version"}},
+		"status word":                  {raw: "HTTP/1.1 abc\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "subversion"}},
+		"request asks to close":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Header = append(r.Header, Field{"connection", "close"}) }},
+		"other transfer coding":        {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc", body: "abc"},
+		"chunk size over 64 bits":      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\nabc", end: &fault1{retry.ClassProtocol, 56, ""}},
+		"early answers stop at a wish": {method: "POST", raw: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", reusable: true, edit: func(r *Request) { r.Body, r.Length = strings.NewReader("x"), 1 }},
+	} {
+		t.Run("R3/"+name, func(t *testing.T) {
+			p := answering(t, tt.raw)
+			r := request(cmpOr(tt.method, "GET"))
+			if tt.edit != nil {
+				tt.edit(r)
+			}
+			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			if tt.head != nil {
+				checkFault(t, err, tt.head)
+				if e := asError(t, err); e.Sent != retry.SentMaybe {
+					t.Errorf("sent %q", e.Sent)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := max(0, tt.status+200*b2i(tt.status == 0)); resp.Status != want {
+				t.Errorf("status %d, want %d", resp.Status, want)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if string(body) != tt.body {
+				t.Errorf("body %.80q, want %.80q", body, tt.body)
+			}
+			if tt.end != nil {
+				checkFault(t, err, tt.end)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if resp.Body.Reusable() != tt.reusable {
+				t.Errorf("reusable %v", !tt.reusable)
+			}
+			if resp.Body.Received() != int64(len(body)) {
+				t.Errorf("received %d of %d", resp.Body.Received(), len(body))
+			}
+			_ = resp.Body.Close()
+		})
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func checkFault(t *testing.T, err error, want *fault1) {
+	t.Helper()
+	e := asError(t, err)
+	if e.Class != want.class || e.Code != want.code || !strings.Contains(e.Error(), want.text) {
+		t.Errorf("class %s code %d %q, want %s %d %q", e.Class, e.Code, e, want.class, want.code, want.text)
+	}
+}
+
+func TestReset(t *testing.T) {
+	for name, tt := range map[string]struct {
+		raw  string
+		want fault1
+	}{
+		"before the head": {"", fault1{retry.ClassClosed, 56, "Recv failure: Connection reset by peer"}},
+		"in the body":     {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", fault1{retry.ClassTruncated, 18, "7 bytes remaining"}},
+	} {
+		t.Run("R3/"+name, func(t *testing.T) {
+			p := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+				readHead(br)
+				_, _ = io.WriteString(c, tt.raw)
+				_ = c.SetLinger(0)
+			})
+			resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+			if err == nil {
+				_, err = io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+			}
+			checkFault(t, err, &tt.want)
+		})
+	}
+}
+
+func TestNothingSent(t *testing.T) {
+	p := answering(t, "")
+	c := p.dial()
+	_ = c.Conn.(*net.TCPConn).CloseWrite()
+	_, tm, err := RoundTrip(context.Background(), c, request("POST"))
+	if e := asError(t, err); e.Sent != retry.SentNothing || e.Class != retry.ClassClosed || e.Code != 55 || tm.HeadOut != 0 {
+		t.Errorf("%+v %+v", e, tm)
+	}
+}
+
+func TestContext(t *testing.T) {
+	limit := errors.New("limit of the attempt")
+	for name, tt := range map[string]struct {
+		raw   string
+		cause error
+		class retry.Class
+		phase retry.Phase
+	}{
+		"head timeout":  {"", limit, retry.ClassTimeout, retry.PhaseResponse},
+		"head canceled": {"", context.Canceled, retry.ClassCanceled, retry.PhaseResponse},
+		"body timeout":  {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", limit, retry.ClassTimeout, retry.PhaseBody},
+		"body canceled": {"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\nab", context.Canceled, retry.ClassCanceled, retry.PhaseBody},
+	} {
+		t.Run("R6.3/"+name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			done := make(chan struct{})
+			defer close(done)
+			p := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+				readHead(br)
+				_, _ = io.WriteString(c, tt.raw)
+				time.Sleep(20 * time.Millisecond)
+				cancel(tt.cause)
+				<-done
+			})
+			resp, _, err := RoundTrip(ctx, p.dial(), request("GET"))
+			if err == nil {
+				f, ferr := os.Create(filepath.Join(t.TempDir(), "out"))
+				if ferr != nil {
+					t.Fatal(ferr)
+				}
+				defer f.Close()
+				_, err = resp.Body.WriteTo(f)
+				_ = resp.Body.Close()
+			}
+			e := asError(t, err)
+			if e.Class != tt.class || !errors.Is(err, tt.cause) || e.Phase != tt.phase {
+				t.Errorf("%s in %s: %v", e.Class, e.Phase, e)
+			}
+		})
+	}
+	t.Run("R10.1/over before the start", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		p := answering(t, "")
+		_, _, err := RoundTrip(ctx, p.dial(), request("GET"))
+		if e := asError(t, err); e.Sent != retry.SentNothing || e.Class != retry.ClassCanceled {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// sink reads a request whole and answers with the body it got.
+func echo(t *testing.T) *peer {
+	return serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+		for {
+			head := readHead(br)
+			if head == "" {
+				return
+			}
+			var body []byte
+			if strings.Contains(head, "chunked") {
+				body, _ = io.ReadAll(&chunkReader{br: br})
+			} else if _, after, ok := strings.Cut(head, "Content-Length: "); ok {
+				n := 0
+				for _, d := range after[:strings.Index(after, "\r")] {
+					n = n*10 + int(d-'0')
+				}
+				body = make([]byte, n)
+				_, _ = io.ReadFull(br, body)
+			}
+			_, _ = c.Write(append([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), chunkOf(body)...))
+		}
+	})
+}
+
+func chunkOf(body []byte) []byte {
+	buf := make([]byte, chunkRoom+len(body)+7)
+	copy(buf[chunkRoom:], body)
+	p, _ := frameChunk(buf, len(body), true)
+	return p
+}
+
+func TestUpload(t *testing.T) {
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MiB
+	name := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(name, big, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := echo(t)
+	for kind, tt := range map[string]struct {
+		body   func() io.Reader
+		length int64
+		want   []byte
+	}{
+		"small":           {func() io.Reader { return strings.NewReader("hi") }, 2, []byte("hi")},
+		"empty":           {func() io.Reader { return strings.NewReader("") }, 0, nil},
+		"large":           {func() io.Reader { return io.MultiReader(bytes.NewReader(big)) }, int64(len(big)), big},
+		"chunked":         {func() io.Reader { return bytes.NewReader(big) }, -1, big},
+		"chunked empty":   {func() io.Reader { return strings.NewReader("") }, -1, nil},
+		"file":            {func() io.Reader { return openFile(t, name, 0) }, int64(len(big)), big},
+		"file from":       {func() io.Reader { return openFile(t, name, 5) }, int64(len(big)) - 5, big[5:]},
+		"part of a file":  {func() io.Reader { return &io.LimitedReader{R: openFile(t, name, 0), N: 1 << 20} }, 1 << 20, big[:1<<20]},
+		"file as a trace": {func() io.Reader { return openFile(t, name, 0) }, int64(len(big)), big},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			c := p.dial()
+			r := request("POST")
+			r.Body, r.Length = tt.body(), tt.length
+			r.Progress = new(atomic.Int64)
+			if tt.length < 0 {
+				r.Header = append(r.Header, Field{"Transfer-Encoding", "chunked"})
+			} else {
+				r.Header = append(r.Header, Field{"Content-Length", itoa(tt.length)})
+			}
+			tr := &recorder{data: kind == "file as a trace"}
+			r.Trace = tr
+			resp, _, err := RoundTrip(context.Background(), c, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			if err != nil || !bytes.Equal(got, tt.want) {
+				t.Fatalf("%d bytes, %v", len(got), err)
+			}
+			tm := resp.Body.Timing()
+			if tm.BodyOut != int64(len(tt.want)) || r.Progress.Load() != tm.BodyOut || resp.Body.Uploaded() != tm.BodyOut || tm.Sent == 0 {
+				t.Errorf("%+v, progress %d", tm, r.Progress.Load())
+			}
+			if !resp.Body.Reusable() {
+				t.Error("not reusable")
+			}
+			if tr.data && !bytes.Equal(tr.out, tt.want) {
+				t.Errorf("traced %d bytes", len(tr.out))
+			}
+			_ = c.Close()
+		})
+	}
+}
+
+func itoa(n int64) string {
+	b := []byte{}
+	for ; n > 0 || len(b) == 0; n /= 10 {
+		b = append([]byte{byte('0' + n%10)}, b...)
+	}
+	return string(b)
+}
+
+func openFile(t *testing.T, name string, at int64) *os.File {
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+type recorder struct {
+	data            bool
+	heads, in       []string
+	out, dataIn     []byte
+	transport.Trace // nil: Info is not called
+}
+
+func (r *recorder) HeaderOut(b []byte) { r.heads = append(r.heads, string(b)) }
+func (r *recorder) HeaderIn(b []byte)  { r.in = append(r.in, string(b)) }
+func (r *recorder) DataOut(b []byte)   { r.out = append(r.out, b...) }
+func (r *recorder) DataIn(b []byte)    { r.dataIn = append(r.dataIn, b...) }
+func (r *recorder) WantsData() bool    { return r.data }
+
+func TestInput(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(name, make([]byte, 200<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	boom := errors.New("boom")
+	for kind, tt := range map[string]struct {
+		body   io.Reader
+		length int64
+	}{
+		"small, too short": {strings.NewReader("ab"), 3},
+		"small, too long":  {strings.NewReader("abcd"), 3},
+		"empty, too long":  {strings.NewReader("a"), 0},
+		"large, too short": {io.LimitReader(zeros{}, 100<<10), 200 << 10},
+		"large, too long":  {zeros{}, 200 << 10},
+		"file, too short":  {openFile(t, name, 0), 300 << 10},
+		"file, too long":   {openFile(t, name, 0), 100 << 10},
+		"breaks":           {io.MultiReader(io.LimitReader(zeros{}, 1000), failing{boom}), 200 << 10},
+		"chunked, breaks":  {failing{boom}, -1},
+	} {
+		t.Run("R3/"+kind, func(t *testing.T) {
+			p := serve(t, func(c *net.TCPConn, br *bufio.Reader) { _, _ = io.Copy(io.Discard, br) })
+			r := request("POST")
+			r.Body, r.Length = tt.body, tt.length
+			_, _, err := RoundTrip(context.Background(), p.dial(), r)
+			checkFault(t, err, &fault1{retry.ClassInput, exitcode.Input, "request body"})
+		})
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestEarlyAnswer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status   string
+		closes   bool
+		reusable bool
+	}{
+		"413 and close":   {"413 Too Large", true, false},
+		"503 and silence": {"503 Busy", false, false},
+		"401 and reset":   {"401 Who", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			over := make(chan struct{})
+			p := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+				readHead(br)
+				_, _ = io.WriteString(c, "HTTP/1.1 "+tt.status+"\r\nContent-Length: 3\r\n\r\nno!")
+				if tt.closes {
+					return
+				}
+				<-over
+			})
+			r := request("PUT")
+			r.Body, r.Length = zeros{}, 1<<40
+			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			close(over)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if string(body) != "no!" || err != nil || resp.Body.Reusable() {
+				t.Errorf("%q, %v, reusable %v", body, err, resp.Body.Reusable())
+			}
+			_ = resp.Body.Close()
+		})
+	}
+	t.Run("200 lets the upload go on", func(t *testing.T) {
+		p := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+			readHead(br)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			_, _ = io.CopyN(io.Discard, br, 1<<20)
+			_, _ = br.ReadByte()
+		})
+		r := request("PUT")
+		r.Body, r.Length = io.LimitReader(zeros{}, 1<<20), 1<<20
+		resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(resp.Body); err != nil || !resp.Body.Reusable() || resp.Body.Uploaded() != 1<<20 {
+			t.Errorf("%v, reusable %v, uploaded %d", err, resp.Body.Reusable(), resp.Body.Uploaded())
+		}
+		_ = resp.Body.Close()
+		_ = resp.Body.src.(*body1).f.c.Close()
+	})
+	t.Run("a body that blocks does not hold the answer", func(t *testing.T) {
+		p := answering(t, "HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n")
+		pr, pw := io.Pipe()
+		r := request("PUT")
+		r.Body, r.Length = pr, -1
+		resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+		if err != nil || resp.Status != 417 {
+			t.Fatal(resp, err)
+		}
+		_ = resp.Body.Close()
+		_ = pw.Close()
+	})
+}
+
+func TestExpect(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, second string
+		body          string // what the server must see
+		status        int
+		expect        time.Duration
+	}{
+		"continue": {"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "hello", 200, time.Minute},
+		"hints":    {"HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "hello", 200, time.Minute},
+		"silence":  {"", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "hello", 200, time.Millisecond},
+		"417":      {"HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n", "", "", 417, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := make(chan string, 1)
+			p := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+				readHead(br)
+				_, _ = io.WriteString(c, tt.first)
+				b := make([]byte, 5)
+				n, _ := io.ReadFull(br, b)
+				seen <- string(b[:n])
+				_, _ = io.WriteString(c, tt.second)
+			})
+			r := request("PUT")
+			r.Body, r.Length, r.Expect = strings.NewReader("hello"), 5, tt.expect
+			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			if err != nil || resp.Status != tt.status {
+				t.Fatal(resp, err)
+			}
+			if resp.Body.Reusable() != (tt.status == 200) {
+				t.Errorf("reusable %v", resp.Body.Reusable())
+			}
+			_ = resp.Body.Close()
+			if got := <-seen; got != tt.body {
+				t.Errorf("server saw %q", got)
+			}
+		})
+	}
+}
