@@ -19,6 +19,7 @@ type hopState struct {
 	method    string
 	body      bool // the template's body goes along
 	key       bool // the idempotency key may go along (R7.6)
+	left      bool // the first origin was left on the way, without --location-trusted
 	noExpect  bool // after a 417
 	referer   string
 	redirects int // followed so far

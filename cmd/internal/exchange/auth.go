@@ -16,19 +16,23 @@ func (a *attempt) trusted() bool {
 
 // authorization is the value of Authorization that this hop carries, "" none:
 // the user's own credentials, else those of .netrc, else the URL's. own: it
-// belongs to this very host (.netrc), wherever the hop came from.
+// belongs to this very host (.netrc), wherever the hop came from. A chain that
+// left the first origin and came back has lost -u for good, as in curl.
 func (a *attempt) authorization(trusted bool) (value string, own bool) {
 	auth, u := &a.op.Template.Auth, a.at.url
 	switch {
 	case trusted && auth.Bearer != "":
 		return "Bearer " + auth.Bearer, false
-	case trusted && auth.HasUser:
+	case trusted && auth.HasUser && !a.at.left:
 		return request.BasicAuth(auth.User, auth.Password), false
 	}
 	if auth.Lookup != nil {
 		if login, password, ok := auth.Lookup(u.ASCIIHost(), u.User); ok {
 			return request.BasicAuth(login, password), true
 		}
+	}
+	if !u.HasUser && !a.at.left {
+		u = a.op.Template.URL // a Location of the same origin need not repeat it
 	}
 	if trusted && u.HasUser {
 		return request.BasicAuth(u.User, u.Password), false

@@ -122,6 +122,7 @@ type Hop struct {
 	Start               time.Duration // instant
 	Timing              wire.Timing
 	Status              int
+	Referer             string        // as sent, "" none
 	Location            string        // as received
 	Wait                time.Duration // before the next hop (R5.6, R4.12); 0 none
 	HeaderOut, HeaderIn int64

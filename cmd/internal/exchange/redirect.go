@@ -55,7 +55,8 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 	next.url = to
 	next.redirects++
 	a.changeMethod(status, &next)
-	if !a.at.url.SameOrigin(to) && !t.LocationTrusted || a.at.body && !next.body {
+	next.left = a.at.left || !a.at.url.SameOrigin(to) && !t.LocationTrusted
+	if next.left || a.at.body && !next.body {
 		// For good: what comes back from elsewhere is not what the key was for (R7.6).
 		next.key = false
 	}

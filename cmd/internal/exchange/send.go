@@ -85,6 +85,7 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	a.connected(conn)
 	hop := a.newHop(conn, began)
 	req, head := a.compose(conn, settings, body, length)
+	hop.Referer = fieldsOf(req.Header).get("Referer")
 	l := newLink(a.ctx)
 	resp, timing, err := wire.RoundTrip(l.ctx, conn, req)
 	if err != nil {
