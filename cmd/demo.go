@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry/retrytest"
@@ -29,7 +30,7 @@ func runDemo(ctx context.Context, env Env, args []string) exitcode.Code {
 	env.Args = []string{"-q", "--base", "500ms", "--timeline", "human", "--noproxy", "*", server.URL + "/jobs"}
 	getenv := env.Getenv
 	env.Getenv = func(name string) string {
-		if len(name) > 5 && name[:5] == "BIDE_" {
+		if strings.HasPrefix(name, "BIDE_") {
 			return ""
 		}
 		return getenv(name)

@@ -10,25 +10,26 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
 )
 
 // command is one sub-command: it counts only when the first argument is exactly its name.
 type command struct {
-	name  string
-	short string
-	run   func(ctx context.Context, env Env, args []string) exitcode.Code
+	name string
+	run  func(ctx context.Context, env Env, args []string) exitcode.Code
 }
 
-// commands are the sub-commands, in the order of help.
+// commands are the sub-commands; flags.Subcommands has their help.
 func commands() []command {
 	return []command{
-		{"demo", "The main job on an embedded scripted server: 429, 503, 200", runDemo},
-		{"completion", "Print the completion script for bash, zsh, fish or powershell", runCompletion},
-		{"version", "Print version, commit, Go and features", runVersion},
-		{"help", "Help about a command or a category of flags", runHelp},
+		{"demo", runDemo},
+		{"completion", runCompletion},
+		{"version", runVersion},
+		{"help", runHelp},
 	}
 }
 
@@ -38,6 +39,9 @@ func Main(ctx context.Context, env Env) int {
 	ctx, stop := withSignals(ctx, env.Signals)
 	defer stop()
 	if len(env.Args) > 0 {
+		if flags.IsCompletionRequest(env.Args) {
+			return int(printed(env, func(w io.Writer) error { return flags.Complete(w, env.Args) }))
+		}
 		for _, c := range commands() {
 			if c.name == env.Args[0] {
 				return int(c.run(ctx, env, env.Args[1:]))

@@ -62,6 +62,9 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		Client: op.group.client, Template: op.template, Policy: op.group.Policy,
 		RateLimitHeaders: op.group.RateLimitHeaders,
 		MaxFileSize:      op.group.MaxFileSize,
+		ExpectTimeout:    op.group.Expect100Timeout,
+		IgnoreLength:     op.group.IgnoreContentLength,
+		Raw:              op.group.Raw,
 	}
 	return nil
 }
@@ -171,15 +174,19 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 
 // refuse ends an operation that never began: nothing was sent (class request or input).
 func (r *run) refuse(err error) exitcode.Code {
-	code := exitcode.Usage
-	var coder exitcode.Coder
+	r.console.problem(r.redactor.Text(err.Error()))
+	return refusalCode(err)
+}
+
+// refusalCode is the exit code of an error before any request.
+func refusalCode(err error) exitcode.Code {
+	var usage *flags.UsageError
+	if errors.As(err, &usage) {
+		return usage.Code
+	}
 	var classified retry.Classified
 	if errors.As(err, &classified) {
-		code = exitcode.ForClass(classified.RetryClass())
+		return failureCode(retry.Outcome{Class: classified.RetryClass(), Err: err})
 	}
-	if errors.As(err, &coder) && coder.ExitCode() != exitcode.OK {
-		code = coder.ExitCode()
-	}
-	r.console.problem(r.redactor.Text(err.Error()))
-	return code
+	return exitcode.Usage
 }

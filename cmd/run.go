@@ -56,11 +56,7 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 // reportUsage prints the one line of an error that stopped the run before any request.
 func reportUsage(env Env, err error) exitcode.Code {
 	complain(env, render.Text(err.Error()))
-	var coder exitcode.Coder
-	if errors.As(err, &coder) && coder.ExitCode() != exitcode.OK {
-		return coder.ExitCode()
-	}
-	return exitcode.Usage
+	return refusalCode(err)
 }
 
 func parseEnv(env Env) flags.Env {
