@@ -22,7 +22,7 @@ type Set struct {
 const maxStatus = 999
 
 // HasStatus reports whether status is in the set.
-func (s *Set) HasStatus(status int) bool { return hasBit(&s.statuses, status) }
+func (s Set) HasStatus(status int) bool { return hasBit(&s.statuses, status) }
 
 // AddStatus puts status (0 to 999) into the set.
 func (s *Set) AddStatus(status int) {
@@ -37,10 +37,10 @@ func (s *Set) RemoveStatus(status int) {
 }
 
 // RemovedStatus reports whether status was taken out by name.
-func (s *Set) RemovedStatus(status int) bool { return hasBit(&s.removed, status) }
+func (s Set) RemovedStatus(status int) bool { return hasBit(&s.removed, status) }
 
 // HasClass reports whether c is in the set.
-func (s *Set) HasClass(c Class) bool { return s.classes&c.bit() != 0 }
+func (s Set) HasClass(c Class) bool { return s.classes&c.bit() != 0 }
 
 // AddClass puts c into the set; a class that contract §3 does not list is ignored.
 func (s *Set) AddClass(c Class) {
@@ -55,7 +55,7 @@ func (s *Set) RemoveClass(c Class) {
 }
 
 // RemovedClass reports whether c was taken out by name.
-func (s *Set) RemovedClass(c Class) bool { return s.removedClasses&c.bit() != 0 }
+func (s Set) RemovedClass(c Class) bool { return s.removedClasses&c.bit() != 0 }
 
 func hasBit(bits *[16]uint64, n int) bool {
 	return n >= 0 && n <= maxStatus && bits[n/64]&(1<<(n%64)) != 0
@@ -74,7 +74,7 @@ func setBit(bits *[16]uint64, n int, on bool) {
 // List gives the members in order, as in the timeline's retry_on: statuses by
 // number (all hundred of a class as "5xx"), then classes in the order of contract §3.
 // Read back by ParseRetryOn it gives the same members.
-func (s *Set) List() []string {
+func (s Set) List() []string {
 	list := []string{}
 	for n := 0; n <= maxStatus; n++ {
 		if n%100 == 0 && s.hasHundred(n) {
@@ -95,9 +95,9 @@ func (s *Set) List() []string {
 }
 
 // String is List joined by commas.
-func (s *Set) String() string { return strings.Join(s.List(), ",") }
+func (s Set) String() string { return strings.Join(s.List(), ",") }
 
-func (s *Set) hasHundred(first int) bool {
+func (s Set) hasHundred(first int) bool {
 	if first < 100 {
 		return false
 	}
