@@ -65,21 +65,18 @@ func (e *Error) Unwrap() []error {
 }
 
 // Failure is the last real failure of an attempt: its error, or a *StatusError.
-// An attempt that was cut short from outside comes last: what failed before it
-// says more (contract R6.5). nil when nothing failed.
+// An attempt that the deadline cut short comes last: what failed before it says
+// more (contract R6.5). A cancellation is no failure. nil when nothing failed.
 func (r *Record) Failure() error {
 	var cut error
 	for i := len(r.Attempts) - 1; i >= 0; i-- {
 		o := &r.Attempts[i].Outcome
-		if o.Class == ClassNone && o.Stop == "" {
-			continue
-		}
-		err := o.failure()
-		if o.Stop != DeadlineExceeded && o.Class != ClassCanceled {
-			return err
-		}
-		if cut == nil {
-			cut = err
+		switch {
+		case o.Class == ClassCanceled, o.Class == ClassNone && o.Stop == "":
+		case o.Stop != DeadlineExceeded:
+			return o.failure()
+		case cut == nil:
+			cut = o.failure()
 		}
 	}
 	return cut
@@ -110,7 +107,7 @@ func (r *Record) message(limit error) string {
 	if why := r.why(); why != "" {
 		parts = append(parts, why)
 	}
-	if limit != nil && limit != ErrDeadline {
+	if limit != nil && limit != ErrDeadline && limit != context.Canceled { // those are said already
 		parts = append(parts, limit.Error())
 	}
 	if last := r.Failure(); last != nil {

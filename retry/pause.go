@@ -164,8 +164,11 @@ func (e *engine) finish(answer bool) error {
 		}
 	}
 	limit := e.ended
-	if r.Reason == DeadlineExceeded || r.Reason == DeadlineBeforeRetry {
+	switch {
+	case r.Reason == DeadlineExceeded || r.Reason == DeadlineBeforeRetry:
 		limit = ErrDeadline
+	case r.Reason == Canceled && limit == nil:
+		limit = context.Cause(e.ctx)
 	}
 	record := *r
 	return &Error{Reason: r.Reason, Record: &record, Limit: limit, Last: record.Failure()}
