@@ -485,6 +485,9 @@ func TestExpect(t *testing.T) {
 			if err != nil || resp.Status != tt.status {
 				t.Fatal(resp, err)
 			}
+			if _, err := io.ReadAll(resp.Body); err != nil {
+				t.Error(err)
+			}
 			if resp.Body.Reusable() != (tt.status == 200) {
 				t.Errorf("reusable %v", resp.Body.Reusable())
 			}

@@ -329,5 +329,5 @@ func h2ReadError(err error) error {
 	case errors.Is(err, http2.ErrFrameTooLarge):
 		return h2Fault("frame too large")
 	}
-	return err
+	return eofIsShort(err)
 }

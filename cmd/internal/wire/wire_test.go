@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type peer struct {
 	t    *testing.T
 	addr string
+	l    net.Listener
 	wg   sync.WaitGroup
 }
 
@@ -32,7 +33,7 @@ func serve(t *testing.T, play func(c *net.TCPConn, br *bufio.Reader)) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &peer{t: t, addr: l.Addr().String()}
+	p := &peer{t: t, addr: l.Addr().String(), l: l}
 	p.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -43,9 +44,12 @@ func serve(t *testing.T, play func(c *net.TCPConn, br *bufio.Reader)) *peer {
 			_ = c.Close()
 		}
 	})
-	t.Cleanup(func() { _ = l.Close(); p.wg.Wait() })
+	t.Cleanup(p.wait)
 	return p
 }
+
+// wait ends the server, after the connections at hand.
+func (p *peer) wait() { _ = p.l.Close(); p.wg.Wait() }
 
 func (p *peer) dial() *transport.Conn {
 	p.t.Helper()
