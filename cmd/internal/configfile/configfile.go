@@ -123,7 +123,10 @@ func value(s string) (_ string, has bool, _ error) {
 		return v, true, err
 	}
 	end := strings.IndexAny(s, blanks)
-	if end < 0 {
+	switch {
+	case s == "#", end == 1 && s[0] == '#':
+		return "", false, nil // a comment after a flag without a value
+	case end < 0:
 		return s, s != "", nil
 	}
 	if !ignorable(s[end:]) {

@@ -135,16 +135,17 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// cleanPath is the Path attribute without quotes and trailing slash; "" when it is of no use.
+// cleanPath is the Path attribute without quotes and one trailing slash, as in
+// curl; "" when it is of no use.
 func cleanPath(path string) string {
 	path = strings.Trim(path, `"`)
 	if path == "" || path[0] != '/' {
 		return ""
 	}
-	if path = strings.TrimRight(path, "/"); path == "" {
-		return "/"
+	if path == "/" {
+		return path
 	}
-	return path
+	return strings.TrimSuffix(path, "/")
 }
 
 // defaultPath is RFC 6265 §5.1.4: the request path up to its last slash, which

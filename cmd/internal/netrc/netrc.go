@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 )
@@ -29,12 +28,12 @@ type entry struct {
 // maxFile bounds what is read; curl's own limit on a line is far below.
 const maxFile = 16 << 20
 
-// Open reads the file at path. The error wraps fs.ErrNotExist when there is
-// none (--netrc-optional), and never holds a word of the file.
+// Open reads the file at path. The error is a *fs.PathError when there is none
+// (--netrc-optional), and never holds a word of the file.
 func Open(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, readError(path, err)
+		return nil, err
 	}
 	defer f.Close()
 	return Parse(f, path)
@@ -45,7 +44,7 @@ func Parse(r io.Reader, name string) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, readError(name, err)
+		return nil, fmt.Errorf("cannot read netrc file %s: %w", name, err)
 	case len(text) > maxFile:
 		return nil, fmt.Errorf("netrc file %s is larger than 16 MiB", name)
 	}
@@ -55,13 +54,6 @@ func Parse(r io.Reader, name string) (*File, error) {
 		return nil, fmt.Errorf("netrc file %s:%d: %w", name, p.number, err)
 	}
 	return &File{entries: p.entries}, nil
-}
-
-func readError(name string, err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	return fmt.Errorf("cannot read netrc file %s: %w", name, err)
 }
 
 // Lookup finds the login and password for a host. With user, only an entry of

@@ -81,7 +81,9 @@ func composeCases() []composeCase {
 }
 
 func basic(user, password string) func(*request.Template, *request.HopState) {
-	return func(_ *request.Template, hop *request.HopState) { hop.Authorization = request.BasicAuth(user, password) }
+	return func(_ *request.Template, hop *request.HopState) {
+		hop.Authorization = request.BasicAuth(user, password)
+	}
 }
 
 func both(a, b func(*request.Template, *request.HopState)) func(*request.Template, *request.HopState) {

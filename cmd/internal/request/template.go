@@ -16,11 +16,11 @@ type Template struct {
 	UserAgent   string // "" sends none
 	Referer     string // -e, without ";auto"
 	AutoReferer bool
-	Range       string // -r without "bytes=", "" none
+	Range       string  // -r without "bytes=", "" none
 	Conditions  []Field // -z: If-Modified-Since or If-Unmodified-Since
 	TE          bool    // --tr-encoding
-	Accept      string // "*/*"; --json: application/json
-	ContentType string // default for the body, "" none
+	Accept      string  // "*/*"; --json: application/json
+	ContentType string  // default for the body, "" none
 	Compressed  bool
 	Body        Body // nil none
 	Auth        Auth

@@ -42,12 +42,12 @@ func urlEncodePlus(s string) string  { return string(appendEncoded(nil, s, upper
 
 // transformReader applies t to what it reads, a block at a time.
 type transformReader struct {
-	r    io.Reader
-	t    transform
-	in   []byte
-	out  []byte // transformed, not yet read
-	buf  []byte // backing of out
-	err  error
+	r   io.Reader
+	t   transform
+	in  []byte
+	out []byte // transformed, not yet read
+	buf []byte // backing of out
+	err error
 }
 
 func newTransformReader(r io.Reader, t transform) *transformReader {
