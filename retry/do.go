@@ -65,7 +65,6 @@ type engine struct {
 	l     Loop
 	rec   Record
 	start time.Duration // instant
-	ended error         // what stopped the operation from outside: Error.Limit
 
 	// Of the running attempt.
 	attempt    context.Context

@@ -41,8 +41,7 @@ func (e *StatusError) Error() string { return "HTTP " + strconv.Itoa(e.Status) }
 type Error struct {
 	Reason Reason
 	Record *Record
-	// Limit is what stopped the operation from outside its attempts: ErrDeadline,
-	// the context's cause, the error of Loop.Replay; nil when an attempt did.
+	// Limit is Record.Limit.
 	Limit error
 	// Last is the last real failure of an attempt (a *StatusError for a status);
 	// nil when there was none.
@@ -51,7 +50,7 @@ type Error struct {
 
 // Error is the record's message: the limit, the last failure and, where the
 // server named one, the time of the next chance (contract R6.5).
-func (e *Error) Error() string { return e.Record.message(e.Limit) }
+func (e *Error) Error() string { return e.Record.Message() }
 
 // Unwrap gives the limit and the last failure to errors.Is and errors.As.
 func (e *Error) Unwrap() []error {
@@ -97,18 +96,19 @@ func (o *Outcome) failure() error {
 // Message says in one sentence why the operation stopped: the limit that
 // stopped it, the last real failure, and when another try may succeed. It is
 // empty after a success.
-func (r *Record) Message() string { return r.message(nil) }
-
-func (r *Record) message(limit error) string {
+func (r *Record) Message() string {
 	if r.Reason == Success {
 		return ""
 	}
 	var parts []string
-	if why := r.why(); why != "" {
-		parts = append(parts, why)
-	}
-	if limit != nil && limit != ErrDeadline && limit != context.Canceled { // those are said already
+	why, limit := r.why(), r.Limit
+	if limit != nil && limit != ErrDeadline && limit != context.Canceled { // those are in why
+		if !strings.Contains(limit.Error(), why) {
+			parts = append(parts, why)
+		}
 		parts = append(parts, limit.Error())
+	} else if why != "" {
+		parts = append(parts, why)
 	}
 	if last := r.Failure(); last != nil {
 		parts = append(parts, last.Error())

@@ -100,6 +100,9 @@ type Record struct {
 	Reason      Reason
 	Elapsed     time.Duration
 	Waited      time.Duration
+	// Limit is what stopped the operation from outside its attempts: ErrDeadline,
+	// the context's cause, the error of Loop.Replay; nil when an attempt did.
+	Limit error
 	// NextAttemptAt is when another try may succeed, where the server named it; zero otherwise.
 	NextAttemptAt time.Time
 }

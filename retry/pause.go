@@ -106,7 +106,7 @@ func (e *engine) sleepUntil(instant time.Duration) Reason {
 			if reason := e.canceled(); reason != "" {
 				return reason
 			}
-			e.ended = err // a clock that fails: nothing may be sent early
+			e.rec.Limit = err // a clock that fails: nothing may be sent early
 			return Canceled
 		}
 	}
@@ -116,7 +116,7 @@ func (e *engine) canceled() Reason {
 	if e.ctx.Err() == nil {
 		return ""
 	}
-	e.ended = context.Cause(e.ctx)
+	e.rec.Limit = context.Cause(e.ctx)
 	return Canceled
 }
 
@@ -129,7 +129,7 @@ func (e *engine) replay() Reason {
 	if err == nil {
 		return ""
 	}
-	e.ended = err
+	e.rec.Limit = err
 	switch {
 	case errors.Is(err, ErrBodyChanged):
 		return BodyChanged
@@ -143,6 +143,12 @@ func (e *engine) replay() Reason {
 func (e *engine) stop(reason Reason) {
 	e.rec.Reason = reason
 	e.rec.Elapsed = e.elapsed()
+	switch {
+	case reason == DeadlineExceeded || reason == DeadlineBeforeRetry:
+		e.rec.Limit = ErrDeadline
+	case reason == Canceled && e.rec.Limit == nil:
+		e.rec.Limit = context.Cause(e.ctx)
+	}
 	if n := len(e.rec.Attempts); n > 0 && reason != Success {
 		if o := &e.rec.Attempts[n-1].Outcome; o.Server.Valid {
 			ago := e.l.Clock.Mono() - e.seen
@@ -163,15 +169,8 @@ func (e *engine) finish(answer bool) error {
 			return nil
 		}
 	}
-	limit := e.ended
-	switch {
-	case r.Reason == DeadlineExceeded || r.Reason == DeadlineBeforeRetry:
-		limit = ErrDeadline
-	case r.Reason == Canceled && limit == nil:
-		limit = context.Cause(e.ctx)
-	}
 	record := *r
-	return &Error{Reason: r.Reason, Record: &record, Limit: limit, Last: record.Failure()}
+	return &Error{Reason: r.Reason, Record: &record, Limit: record.Limit, Last: record.Failure()}
 }
 
 // observe fills in what all events share and passes ev on.
