@@ -17,11 +17,11 @@ func (h *h2conn) takeBody(s *h2stream, x *exchange, out *http2Carrier) bool {
 	in := &intake{sum: sha256.New()}
 	in.src = &streamBody{h: h, s: s, in: in}
 	h.mu.Lock()
-	waiting := !s.ended && s.body.Len() == 0
+	ended, waiting := s.ended, !s.ended && s.body.Len() == 0
 	h.mu.Unlock()
 	limit := x.st.read
-	if !waiting && limit == 0 {
-		limit = forever // there is none, or it is here already
+	if ended {
+		limit = forever // it is here already
 	}
 	if waiting && limit != 0 && !x.st.ignoreExpect && strings.EqualFold(x.req.Get("Expect"), "100-continue") {
 		if out.interim(&step{status: 100}) != nil {

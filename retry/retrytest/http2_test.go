@@ -141,8 +141,8 @@ func TestServe_HTTP2_goaway(t *testing.T) {
 
 func TestServe_HTTP2_early_answer(t *testing.T) {
 	s := Serve(t, "413 read=0B", WithHTTP2())
-	body := &slowBody{stop: make(chan struct{})}
-	t.Cleanup(func() { close(body.stop) })
+	body, sender := io.Pipe() // a first byte, and never an end
+	go func() { _, _ = sender.Write([]byte("x")) }()
 	resp, err := http2Client(t, s).Post(s.URL, "text/plain", body)
 	if err != nil {
 		t.Fatal(err)
@@ -152,20 +152,4 @@ func TestServe_HTTP2_early_answer(t *testing.T) {
 	if resp.StatusCode != 413 || err != nil {
 		t.Fatalf("%d %v", resp.StatusCode, err)
 	}
-}
-
-// slowBody has a first byte, and never an end.
-type slowBody struct {
-	begun bool
-	stop  chan struct{}
-}
-
-func (b *slowBody) Read(p []byte) (int, error) {
-	if !b.begun {
-		b.begun = true
-		p[0] = 'x'
-		return 1, nil
-	}
-	<-b.stop
-	return 0, io.EOF
 }
