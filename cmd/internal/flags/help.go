@@ -224,7 +224,7 @@ func (f *Flag) facts() []string {
 	if f.OneLine {
 		facts = append(facts, "Not taken from variables or the default config file.")
 	}
-	if neg := f.Negation(); neg != "" {
+	if neg := f.Negation(); neg != "" && !f.Repeats {
 		facts = append(facts, "--"+neg+" turns it off again.")
 	}
 	return facts

@@ -58,6 +58,7 @@ type parser struct {
 	uploads    int
 	settings   map[string]setting
 	asCurl     source // where --as-curl was given
+	shared     int    // headers that come from the default config file
 }
 
 // Parse reads a whole command line of the root command (without the program's
@@ -81,7 +82,7 @@ func Parse(args []string, env Env) (*Options, error) {
 			return nil, err
 		}
 	}
-	p.src, p.where = srcFlag, ""
+	p.src, p.where, p.shared = srcFlag, "", len(p.g.Headers)
 	if err := p.fs.Parse(tokens); err != nil {
 		if p.err != nil {
 			return nil, p.err

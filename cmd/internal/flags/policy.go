@@ -217,13 +217,16 @@ func checkStatuses(v string) error {
 func (p *parser) takeKeyHeader() error {
 	kept := p.g.Headers[:0]
 	fromHeader := ""
-	for _, line := range p.g.Headers {
+	for i, line := range p.g.Headers {
 		name, value, isSet := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		isKey := strings.EqualFold(name, p.g.IdempotencyHeader) || strings.EqualFold(name, "Idempotency-Key")
 		if !isSet || !isKey || value == "" {
 			kept = append(kept, line)
 			continue
+		}
+		if i < p.shared {
+			return usagef("the default config file gives the header %s; an idempotency key belongs to one command line", printable(name))
 		}
 		if p.g.IdempotencyKey != "" {
 			if fromHeader != "" {

@@ -94,7 +94,7 @@ func (w *walker) separate(f *Flag, shown string) error {
 	}
 	w.i++
 	value := w.args[w.i]
-	if f.File && len(value) > 1 && value[0] == '-' {
+	if f.File && !f.Secret && len(value) > 1 && value[0] == '-' {
 		w.p.note("the value of %s looks like a flag: %s", shown, quote(value))
 	}
 	w.found(f, value, 0)
@@ -124,6 +124,9 @@ func (w *walker) short(a string) error {
 		letter := a[j : j+1]
 		pf := w.p.fs.ShorthandLookup(letter)
 		if pf == nil {
+			if name, _, _ := strings.Cut(a[1:], "="); j == 1 && len(name) > 1 && w.p.fs.Lookup(name) != nil {
+				return usagef("unknown flag -%s; did you mean --%s?", letter, name)
+			}
 			return w.p.unknownShort(letter)
 		}
 		f, _ := flagOf(pf)

@@ -103,6 +103,9 @@ func (p *parser) unknownLong(name string) *UsageError {
 	if negated && curlOnlyName(positive, "") != "" {
 		return bideHasNo("--"+name, positive)
 	}
+	if len(name) == 1 && p.fs.ShorthandLookup(name) != nil {
+		return usagef("unknown flag --%s; did you mean -%s?", name, name)
+	}
 	if near := p.nearest(name); near != "" {
 		return usagef("unknown flag --%s; did you mean --%s?", printable(name), near)
 	}
