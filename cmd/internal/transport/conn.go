@@ -88,16 +88,16 @@ type Conn struct {
 	Facts    Facts
 	Reused   bool          // it has carried a request before
 	Buf      *bufio.Reader // wire's reader, kept between requests; nil at first
-	// Session is wire's HTTP/2 session, kept between requests; nil at first. One
-	// that has a method Alive() bool is asked before reuse: its reader owns the
-	// bytes of the socket, so that only it can tell.
+	// Session is wire's HTTP/2 session, kept between requests; nil at first. Its
+	// method Usable() bool is asked before reuse: its reader owns the bytes of the
+	// socket, so that only it can tell. One without it is not used again.
 	Session any
 
-	key    string   // pool key
-	host   string   // as the trace names the other side
-	sock   net.Conn // the socket itself, below TLS and tunnels
-	below  *quickClose
-	trace  Trace // of the request that has the connection now
+	key    string      // pool key
+	host   string      // as the trace names the other side
+	sock   net.Conn    // the socket itself, below TLS and tunnels
+	below  *quickClose // between TLS and the socket; nil without TLS
+	trace  Trace       // of the request that has the connection now
 	closed atomic.Bool
 	in     atomic.Int64
 	out    atomic.Int64

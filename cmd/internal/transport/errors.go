@@ -126,7 +126,7 @@ func printable(s string) string {
 			b.WriteRune(r)
 			continue
 		}
-		q := strconv.QuoteRune(r)
+		q := strconv.QuoteRuneToASCII(r)
 		b.WriteString(q[1 : len(q)-1])
 	}
 	return b.String()

@@ -251,7 +251,9 @@ func mustFail(t *testing.T, ctx context.Context, target Target, s *Settings, w w
 	return e
 }
 
-func loopback(scheme, port string) Target { return Target{Scheme: scheme, Host: "127.0.0.1", Port: port} }
+func loopback(scheme, port string) Target {
+	return Target{Scheme: scheme, Host: "127.0.0.1", Port: port}
+}
 
 // readHead reads a request's head on a server's side.
 func readHead(c net.Conn) string {

@@ -55,6 +55,10 @@ func (m *maker) make(ctx context.Context) (*Conn, error) {
 // layers puts proxy and TLS on the socket.
 func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, proxyTLS *tls.Config) (net.Conn, *Error) {
 	var err *Error
+	if proxyTLS != nil || originTLS != nil {
+		c.below = &quickClose{Conn: conn}
+		conn = c.below
+	}
 	if proxyTLS != nil {
 		// The facts of TLS are the origin's; a proxy's handshake counts as connecting.
 		var secured *tls.Conn
@@ -78,8 +82,7 @@ func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, p
 		return conn, nil
 	}
 	start := m.pool.mono()
-	c.below = &quickClose{Conn: conn}
-	secured, err := m.handshake(ctx, c.below, originTLS, m.route.target.Host)
+	secured, err := m.handshake(ctx, conn, originTLS, m.route.target.Host)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,7 @@ import (
 
 // peek reports whether bytes wait on an idle socket, and whether it is open at
 // all. Without a non-blocking peek it reads for a millisecond; a byte that it
-// takes is no loss on HTTP/1, where a socket with unasked bytes is not used
-// again. A session's socket is left to its own reader.
+// takes is no loss, since a socket with unasked bytes is not used again.
 func peek(c net.Conn) (pending, open bool) {
 	if c.SetReadDeadline(time.Now().Add(time.Millisecond)) != nil {
 		return false, false

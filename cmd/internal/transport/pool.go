@@ -52,6 +52,7 @@ func (p *Pool) Get(ctx context.Context, t Target, s *Settings, tr Trace) (*Conn,
 	m.facts = &Facts{Number: p.number(), ProxyUsed: m.route.proxy != nil}
 	c, err := m.make(ctx)
 	if err != nil {
+		m.info(err.Error())
 		m.info("Closing connection " + strconv.FormatInt(m.facts.Number, 10))
 		return nil, err
 	}
@@ -160,16 +161,17 @@ func (p *Pool) mono() time.Duration {
 // alive reports whether an idle connection can carry another request. It takes
 // nothing from the socket.
 func (c *Conn) alive() bool {
-	if s, ok := c.Session.(interface{ Alive() bool }); ok {
-		return s.Alive()
+	if c.Session != nil {
+		s, ok := c.Session.(interface{ Usable() bool })
+		return ok && s.Usable()
 	}
 	if c.Buf != nil && c.Buf.Buffered() > 0 {
 		return false
 	}
+	// A server that speaks first ends the connection (408, close_notify) or has
+	// lost count.
 	pending, open := peek(c.sock)
-	// With a session, what is pending may be its own (a ping, say). Without, a
-	// server that speaks first ends the connection (408, close_notify) or is lost.
-	return open && (!pending || c.Session != nil)
+	return open && !pending
 }
 
 // forgetTimes clears what belongs to the making of the connection alone: the

@@ -63,14 +63,19 @@ func TestDeadIdleConnection(t *testing.T) {
 		t.Run("R1.1/"+tt.name, func(t *testing.T) {
 			p, s := newPool(t), &Settings{TLS: TLS{CAFile: a.file}}
 			target, kill := loopback(tt.scheme, ""), make(chan struct{})
+			var first atomic.Bool
+			first.Store(true)
 			target.Port = listen(t, func(c net.Conn) {
 				if tt.scheme == "https" {
 					s := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{a.leaf}})
 					_ = s.Handshake()
 					c = s
 				}
-				<-kill
-				tt.event(c)
+				if first.Swap(false) {
+					<-kill
+					tt.event(c)
+				}
+				hold(c)
 			})
 			var tr recorder
 			c := get(t, p, target, s, &tr)
@@ -122,7 +127,7 @@ func TestPeekKeepsBytes(t *testing.T) {
 // session stands for wire's HTTP/2 session.
 type session struct{ alive bool }
 
-func (s session) Alive() bool { return s.alive }
+func (s session) Usable() bool { return s.alive }
 
 func TestSessionDecides(t *testing.T) {
 	p, port := newPool(t), listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "ping"); hold(c) })

@@ -155,7 +155,6 @@ func (m *maker) connectAborted(err error) *Error {
 // connectRefused classifies an answer that opens no tunnel.
 func (m *maker) connectRefused(err error) *Error {
 	text := "CONNECT tunnel failed, response " + strconv.Itoa(m.facts.ProxyStatus)
-	m.info(text)
 	e := m.fail(retry.ClassProxyRefused, exitcode.Recv, retry.PhaseConnect, text, err)
 	e.Sent = retry.SentUnprocessed
 	switch m.facts.ProxyStatus {

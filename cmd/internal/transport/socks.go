@@ -226,7 +226,6 @@ func (m *maker) socksExchange(conn net.Conn, out, in []byte) *Error {
 }
 
 func (m *maker) socksRefused(text string) *Error {
-	m.info(text)
 	e := m.fail(retry.ClassProxyRefused, exitcode.Proxy, retry.PhaseConnect, text, nil)
 	e.Sent = retry.SentUnprocessed
 	return e

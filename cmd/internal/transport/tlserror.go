@@ -96,16 +96,17 @@ func (m *maker) notTrusted(v *tls.CertificateVerificationError, host string) *Er
 		return m.fail(retry.ClassCert, exitcode.Cert, retry.PhaseTLS,
 			"SSL: no alternative certificate subject name matches target host name '"+printable(host)+"'", v)
 	}
-	n := m.verifyResult(v)
+	n := m.verifyResult(v.Err, v.UnverifiedCertificates)
 	m.facts.VerifyResult = n
 	return m.fail(retry.ClassCert, exitcode.Cert, retry.PhaseTLS, "SSL certificate problem: "+verifyText(n), v)
 }
 
-func (m *maker) verifyResult(v *tls.CertificateVerificationError) int {
+// verifyResult is OpenSSL's number for what crypto/x509 found wrong.
+func (m *maker) verifyResult(err error, chain []*x509.Certificate) int {
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
 	switch {
-	case errors.As(v.Err, &invalid):
+	case errors.As(err, &invalid):
 		switch invalid.Reason {
 		case x509.Expired:
 			if clock := m.pool.Clock; clock != nil && invalid.Cert != nil && clock.Wall().Before(invalid.Cert.NotBefore) {
@@ -121,8 +122,8 @@ func (m *maker) verifyResult(v *tls.CertificateVerificationError) int {
 		case x509.CANotAuthorizedForThisName, x509.UnconstrainedName:
 			return verifyNotPermitted
 		}
-	case errors.As(v.Err, &unknown) && len(v.UnverifiedCertificates) > 0:
-		return unverifiedResult(v.UnverifiedCertificates)
+	case errors.As(err, &unknown) && len(chain) > 0:
+		return unverifiedResult(chain)
 	}
 	return verifyUnspecified
 }
