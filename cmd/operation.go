@@ -36,8 +36,8 @@ func (r *run) operate(ctx context.Context, g *prepared, arg flags.URLArg) exitco
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
-	if body := op.template.Body; body != nil && body != g.body {
-		defer body.Close()
+	if arg.HasUpload {
+		defer op.template.Body.Close() // -d's body belongs to the group
 	}
 	defer op.output.abandon()
 	stopWatching := context.AfterFunc(ctx, op.output.abandon)
@@ -147,7 +147,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	if failed || r.timeline.wants(len(rec.Attempts)) {
 		doc = op.document(rec, code)
 	}
-	if failed && !outfileBroken(last.Err) {
+	if code != exitcode.OK && !outfileBroken(last.Err) {
 		op.explain(doc)
 	}
 	if notice := op.output.notice(last); notice != "" {

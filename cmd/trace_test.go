@@ -27,7 +27,7 @@ func TestTrace(t *testing.T) {
 	})
 	t.Run("trace_ascii_has_curls_shape", func(t *testing.T) {
 		got := play(&tracer{redactor: &render.Redactor{}})
-		want := "== Info: Connected\n=> Send header, 49 bytes (0x31)\n0000: GET / HTTP/1.1\n0010: Authorization: Bearer s3cret\n002f: \n<= Recv data, 3 bytes (0x3)\n0000: .a.\n"
+		want := "== Info: Connected\n=> Send header, 48 bytes (0x30)\n0000: GET / HTTP/1.1\n0010: Authorization: Bearer s3cret\n002e: \n<= Recv data, 3 bytes (0x3)\n0000: .a.\n"
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -243,10 +243,7 @@ func (a *attempt) answered(h *Hop, x *answer) {
 	r.Blocks = append(r.Blocks, resp.Raw)
 	x.live.r, x.live.hop = r, len(r.Hops)-1
 	if jar := a.op.Client.Jar; jar != nil {
-		now := a.op.Client.Clock.Wall()
-		for _, v := range fields.values("Set-Cookie") {
-			jar.SetFrom(a.at.url, v, now)
-		}
+		jar.SetAll(a.at.url, fields.values("Set-Cookie"), a.op.Client.Clock.Wall())
 	}
 }
 
