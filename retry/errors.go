@@ -110,7 +110,7 @@ func (r *Record) Message() string {
 	} else if why != "" {
 		parts = append(parts, why)
 	}
-	if last := r.Failure(); last != nil {
+	if last := r.Failure(); last != nil && last != limit {
 		parts = append(parts, last.Error())
 	}
 	text := strings.Join(parts, ": ")
