@@ -60,12 +60,14 @@ func (c *conn) admit() bool {
 	list := strings.Split(c.s.cfg.accepts, ",")
 	switch strings.TrimSpace(list[min(c.number, len(list))-1]) {
 	case "close":
+		c.linger()
 	case "reset":
 		c.reset()
 	case "stall":
 		c.s.sleep(forever)
 	case "garbage":
 		_, _ = io.WriteString(c.bare, garbage)
+		c.linger()
 	default:
 		return true
 	}

@@ -18,6 +18,7 @@ type exchange struct {
 	route  *route
 	st     step
 	ranOut bool
+	settle func() // tells the idempotent stub that the answer is due; s.mu is held
 }
 
 // carrier puts answers on the wire: HTTP/1 or HTTP/2.
@@ -49,7 +50,7 @@ func (s *Server) enter(r *Record, first time.Time) *exchange {
 	r.Number = len(s.records) + 1
 	r.Arrival = first.Sub(s.start)
 	s.records = append(s.records, r)
-	return &exchange{s: s, rec: r, req: r.snapshot(), epoch: s.epoch}
+	return &exchange{s: s, rec: r, req: r.snapshot(), epoch: s.epoch, settle: func() {}}
 }
 
 // begin logs a request whose head has arrived and takes its step.
@@ -85,6 +86,9 @@ func (x *exchange) answering(status int, src string, header []Field, clock time.
 	}
 	r.Answered, r.HasAnswer = x.s.now(), true
 	r.Asked, r.HasAsked = asked(header, clock)
+	if !x.st.fault() { // a stall is still in progress
+		x.settle()
+	}
 }
 
 // effect counts the request's effect once.
@@ -102,6 +106,7 @@ func (x *exchange) done() {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
 	x.rec.Done, x.rec.HasDone = x.s.now(), true
+	x.settle()
 }
 
 // perform answers on c. It reports whether the connection (or stream) ended as

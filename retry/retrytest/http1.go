@@ -42,7 +42,7 @@ func (c *conn) oneHTTP1() (again bool) {
 	if !c.body(x, in) {
 		return false
 	}
-	defer c.s.choose(x)()
+	c.s.choose(x)
 	out.http10 = out.http10 || x.st.http10
 	out.keep = in.whole && keepAlive(&x.req, x.st.http10) && !closes(x.st.header)
 	out.unread = !in.whole

@@ -219,11 +219,10 @@ func (h *h2conn) answer(s *h2stream, x *exchange) {
 	defer h.running.Done()
 	out := &http2Carrier{h: h, s: s, left: forever}
 	if h.takeBody(s, x, out) {
-		finished := h.c.s.choose(x)
+		h.c.s.choose(x)
 		if x.perform(out) && !x.req.BodyComplete {
 			_ = h.write(func() error { return h.fr.WriteRSTStream(s.id, http2.ErrCodeNo) })
 		}
-		finished()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,18 +13,17 @@ type keyedResult struct {
 }
 
 // choose picks the step of a request on an idempotent route, now that its body
-// is known. The returned function is to be called when the answer is out.
-func (s *Server) choose(x *exchange) (finished func()) {
-	finished = func() {}
+// is known.
+func (s *Server) choose(x *exchange) {
 	if x.route == nil || !x.route.idempotent {
-		return finished
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := x.req.Get("Idempotency-Key")
 	if key == "" {
 		x.st = builtin(http.StatusBadRequest, "no Idempotency-Key")
-		return finished
+		return
 	}
 	key = x.req.route() + " " + key
 	first := s.results[key]
@@ -32,13 +31,13 @@ func (s *Server) choose(x *exchange) (finished func()) {
 	case first == nil:
 	case first.body != x.req.BodySHA256:
 		x.st = builtin(http.StatusUnprocessableEntity, "another body under the same Idempotency-Key")
-		return finished
+		return
 	case first.busy:
 		x.st = builtin(http.StatusConflict, "the first request is still in progress")
-		return finished
+		return
 	case first.step != nil:
 		x.st = replay(first.step)
-		return finished
+		return
 	}
 	_, x.st, x.ranOut = s.next(x.req.Method, x.req.Path)
 	x.st.effect = x.st.effect || x.st.status >= 200 && x.st.status < 300
@@ -49,10 +48,8 @@ func (s *Server) choose(x *exchange) (finished func()) {
 	}
 	results := s.results
 	results[key] = result
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if result.busy = false; result.step == nil {
+	x.settle = func() {
+		if result.busy = false; result.step == nil && results[key] == result {
 			delete(results, key) // nothing was done: the next request is the first
 		}
 	}

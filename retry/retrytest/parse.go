@@ -42,7 +42,7 @@ func (p *parser) route(first bool) {
 	}
 	key := r.method + " " + r.path
 	if p.heads[key] {
-		p.fail(at, p.src[at:p.pos], "a route that was not given before")
+		p.fail(at, strings.TrimRight(p.src[at:p.pos], " \t\r\n,"), "a route that was not given before")
 	}
 	p.heads[key] = true
 	p.steps(&r)

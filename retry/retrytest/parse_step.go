@@ -166,7 +166,7 @@ func (p *parser) flag(s *step, w word) bool {
 		s.times = forever
 	default:
 		digits, ok := strings.CutPrefix(w.text, "x")
-		if !ok || digits == "" {
+		if !ok || digits == "" || digits[0] < '0' || digits[0] > '9' {
 			return false
 		}
 		s.times = p.number(w, digits, 1_000_000)

@@ -1,0 +1,245 @@
+package retrytest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// made builds a log of one POST route from answers and gaps.
+func made(records ...Record) *Log {
+	l := &Log{Records: records, Connections: 1}
+	for i := range l.Records {
+		r := &l.Records[i]
+		r.Number, r.HasAnswer, r.BodyComplete = i+1, true, true
+		if r.Method == "" {
+			r.Method, r.Path = "POST", "/jobs"
+		}
+	}
+	l, _ = l.GroupBy(DefaultGroup)
+	return l
+}
+
+// at is a request that arrived at that second and was answered at once.
+func at(seconds float64, status int, header ...string) Record {
+	d := time.Duration(seconds * float64(time.Second))
+	r := Record{Arrival: d, Answered: d, Status: status, BodySHA256: "aaaaaaaaaaaa"}
+	for _, h := range header {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header = append(r.Header, Field{name, value})
+	}
+	return r
+}
+
+func with(r Record, f func(*Record)) Record { f(&r); return r }
+
+func TestVerify(t *testing.T) {
+	three := made(at(0, 429, "Idempotency-Key: k", "X: 1"), at(1, 503, "idempotency-key: k", "X: 2"), at(3, 200, "Idempotency-Key: k", "X: 1"))
+	asking := made(with(at(0, 429), func(r *Record) { r.Asked, r.HasAsked = 2*time.Second, true }), at(1.9, 503), at(2, 200))
+	twoKeys := made(at(0, 200, "Idempotency-Key: a"), with(at(1, 200, "Idempotency-Key: b"), func(r *Record) { r.BodySHA256 = "bbbbbbbbbbbb" }))
+	oneKey := made(at(0, 200, "Idempotency-Key: a"), with(at(1, 200, "Idempotency-Key: a"), func(r *Record) { r.BodySHA256 = "bbbbbbbbbbbb" }))
+	overlap := made(with(at(0, 200), func(r *Record) { r.Answered = 2 * time.Second }), at(1, 200))
+	marked := made(at(0, 503), at(2, 200))
+	marked.exit, marked.hasExit = time.Second, true
+	fault := made(with(at(0, 0), func(r *Record) { r.fault = "reset" }), at(1, 200))
+	for _, tt := range []struct {
+		log   *Log
+		check string
+		want  string // "" holds; else part of the detail
+	}{
+		{three, "attempts=3", ""}, {three, "attempts=2", "attempts: 3"}, {three, "attempts<=3", ""}, {three, "attempts<=2", "3"},
+		{three, "attempts>=3", ""}, {three, "attempts<4", ""}, {three, "attempts>3", "3"},
+		{three, "requests<=3", ""}, {three, "requests=4", "requests: 3"}, {three, "connections=1", ""}, {three, "effects=1", "effects: 0"},
+		{three, "gap1>=1s", ""}, {three, "gap1>=1.001s", "gap1: 1s"}, {three, "gap2<=2s", ""}, {three, "gap2<=1.9s", "2s"},
+		{three, "gap2=0.5s..3s", ""}, {three, "gap2=2.1s..3s", "gap2: 2s"}, {three, "gap3>=1s", "cannot be evaluated"},
+		{three, "gap1=1s", "needs"}, {three, "gap1>=x", "needs"}, {three, "gap1=3s..1s", "needs"}, {three, "gap0>=1s", "unknown check"},
+		{three, "gaps>=1s", ""}, {three, "gaps>=1.5s", "not >=1.5s"}, {three, "gaps-grow", ""}, {asking, "gaps-grow", "gap2"},
+		{asking, "gaps>=retry-after", "not >=2s"}, {three, "gaps>=retry-after", "cannot be evaluated"},
+		{three, "same-key", ""}, {asking, "same-key", "repeated without a key"}, {three, "same-header:x", "request 2"}, {three, "same-header:Y", "cannot be evaluated"},
+		{twoKeys, "fresh-key-per-operation", ""}, {oneKey, "fresh-key-per-operation", "the same key"}, {asking, "fresh-key-per-operation", "cannot be evaluated"},
+		{three, "same-body", ""}, {twoKeys, "same-body", "another body"},
+		{three, "no-overlap", ""}, {overlap, "no-overlap", "came before"},
+		{marked, "no-request-after-exit", "1s after the exit"}, {three, "no-request-after-exit", "cannot be evaluated"},
+		{three, "amplification<=3", ""}, {three, "amplification<=2", "3.00"}, {twoKeys, "amplification<=1", ""}, {three, "amplification=3", "needs"},
+		{three, "last-status=200", ""}, {three, "last-status=503", "200"}, {three, "statuses=429,503,200", ""}, {fault, "statuses=reset,200", ""},
+		{three, "header:X=1", "request 2"}, {three, "header:Idempotency-Key=k", ""}, {three, "no-header:Authorization", ""}, {three, "no-header:x", "carries"},
+		{three, "method=POST", ""}, {three, "method=GET", "POST"}, {three, "body=", ""}, {three, "attempts=x", "whole number"},
+		{three, "nonsense", "unknown check"}, {three, "nonsense=1", "unknown check"}, {three, "attempts", "needs"}, {three, "last-status", "needs"},
+		{&Log{}, "attempts=0", "no request arrived"}, {&Log{}, "requests=0", ""}, {&Log{}, "same-key", "no request arrived"},
+		{three, "group-by=nonsense", "unknown grouping"},
+	} {
+		r := tt.log.Verify(tt.check)[0]
+		if r.OK != (tt.want == "") || !strings.Contains(r.Detail, tt.want) {
+			t.Errorf("%s: %v %q, want %q", tt.check, r.OK, r.Detail, tt.want)
+		}
+	}
+}
+
+func TestLog_GroupBy(t *testing.T) {
+	l := made(at(0, 503, "K: a"), with(at(1, 200, "K: b"), func(r *Record) { r.BodySHA256 = "bbbbbbbbbbbb" }), at(3, 200, "K: a"))
+	for by, want := range map[string]string{
+		"route+body": "1 1 2", "route": "1 2 3", "all": "1 2 3", "header:k": "1 1 2", "key": "1 2 3",
+	} {
+		g, err := l.GroupBy(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%d %d %d", g.Records[0].Attempt, g.Records[1].Attempt, g.Records[2].Attempt)
+		if got != want {
+			t.Errorf("%s: attempts %s, want %s", by, got, want)
+		}
+	}
+	if gap := l.Records[2].Gap; gap != 3*time.Second {
+		t.Errorf("gap %v", gap)
+	}
+	r := l.Verify("group-by=header:K", "attempts<=1", "group-by=route+body", "attempts<=2")
+	if r[1].OK || !r[3].OK {
+		t.Errorf("%+v", r)
+	}
+}
+
+// recorder is a test that notes what it is told.
+type recorder struct{ text string }
+
+func (*recorder) Helper()                     {}
+func (*recorder) Cleanup(func())              {}
+func (r *recorder) Errorf(f string, a ...any) { r.text += fmt.Sprintf(f, a...) }
+func (r *recorder) Fatalf(f string, a ...any) { r.text += "fatal: " + fmt.Sprintf(f, a...) }
+
+func TestCheck_shows_the_log_without_secrets_or_controls(t *testing.T) {
+	s := Serve(t, "503")
+	raw(t, s, "GET /a\x1b[31m?token=sesame HTTP/1.1\r\nAuthorization: sesame\r\nConnection: close\r\n\r\n")
+	var r recorder
+	s.Log().Check(&r, "attempts=1", "last-status=200")
+	if !strings.Contains(r.text, "last-status=200: last-status: \"503\"") || !strings.Contains(r.text, "GET /a?[31m  0 bytes  -> 503") {
+		t.Errorf("%s", r.text)
+	}
+	if strings.Contains(r.text, "attempts=1:") || strings.Contains(r.text, "sesame") || strings.Contains(r.text, "\x1b") {
+		t.Errorf("%q", r.text)
+	}
+	Serve(&r, "nonsense")
+	if !strings.Contains(r.text, "fatal: retrytest: script line 1") {
+		t.Errorf("%s", r.text)
+	}
+}
+
+func TestLog_gaps_of_a_real_client(t *testing.T) {
+	s := Serve(t, "429 retry-after=0, reset, 200")
+	for range 3 {
+		// A client each: net/http sends a GET again by itself on a kept-alive connection.
+		_, _, _, _ = get(t, client(t), s.URL)
+		time.Sleep(30 * time.Millisecond)
+	}
+	s.Log().Check(t, "attempts=3", "gaps>=30ms", "gaps>=retry-after", "no-overlap", "statuses=429,reset,200")
+}
+
+func TestIdempotent(t *testing.T) {
+	post := func(t *testing.T, s *Server, key, body string) (int, http.Header) {
+		req, _ := http.NewRequest("POST", s.URL+"/pay", io.MultiReader(strings.NewReader(body)))
+		if key != "" {
+			req.Header.Set("Idempotency-Key", key)
+		}
+		resp, err := client(t).Do(req)
+		if err != nil {
+			return 0, nil
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		return resp.StatusCode, resp.Header
+	}
+	t.Run("first result is kept", func(t *testing.T) {
+		s := Serve(t, "POST /pay: 503, 201 effect lost, 202 [idempotent]")
+		want := []struct {
+			key, body string
+			status    int
+			replayed  string
+		}{{"", "x", 400, ""}, {"a", "x", 503, ""}, {"a", "x", 0, ""}, {"a", "x", 201, "true"}, {"a", "y", 422, ""}, {"b", "x", 202, ""}, {"b", "x", 202, "true"}}
+		for i, w := range want {
+			status, head := post(t, s, w.key, w.body)
+			if status != w.status || head.Get("Idempotent-Replayed") != w.replayed {
+				t.Errorf("%d: got %d %v, want %d", i, status, head, w.status)
+			}
+		}
+		s.Log().Check(t, "effects=2", "group-by=all", "statuses=400,503,lost,201,422,202,202")
+	})
+	t.Run("in progress", func(t *testing.T) {
+		s := Serve(t, "201 delay=300ms [idempotent]")
+		var wg sync.WaitGroup
+		wg.Go(func() { post(t, s, "a", "x") })
+		for len(s.Log().Records) == 0 || !s.Log().Records[0].BodyComplete {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(20 * time.Millisecond)
+		if status, _ := post(t, s, "a", "x"); status != 409 {
+			t.Errorf("got %d", status)
+		}
+		wg.Wait()
+		if status, _ := post(t, s, "a", "x"); status != 201 {
+			t.Errorf("then %d", status)
+		}
+		s.Log().Check(t, "effects=1")
+	})
+}
+
+func TestThen(t *testing.T) {
+	for script, want := range map[string]string{
+		"503, 200":               "503,200,200,200,200",
+		"503, 200, then=last":    "503,200,200,200,200",
+		"503 x2, 200, then=loop": "503,503,200,503,503",
+		"503 x2, 200, then=fail": "503,503,200,500,500",
+		"503 xinf, 200":          "503,503,503,503,503",
+		"503, /: 200 x2\n201":    "200,200,201,201,201",
+	} {
+		s := Serve(t, script)
+		for range 5 {
+			_, _, _, _ = get(t, client(t), s.URL)
+		}
+		l := s.Log()
+		l.Check(t, "statuses="+want)
+		if strings.Contains(script, "fail") != l.Records[4].RanOut {
+			t.Errorf("%s: RanOut %v", script, l.Records[4].RanOut)
+		}
+	}
+}
+
+func TestServer_is_safe_for_concurrent_use(t *testing.T) {
+	for name, opts := range map[string][]Option{"HTTP/1": nil, "HTTP/2": {WithHTTP2()}} {
+		t.Run(name, func(t *testing.T) {
+			s := Serve(t, "503, 200 size=100kB, then=loop", opts...)
+			c := client(t)
+			if opts != nil {
+				c = http2Client(t, s)
+			}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for range 5 {
+						resp, err := c.Post(s.URL, "text/plain", strings.NewReader("body"))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						_, _ = io.Copy(io.Discard, resp.Body)
+						_ = resp.Body.Close()
+						_ = s.Log().String()
+					}
+				})
+			}
+			wg.Wait()
+			s.Log().Check(t, "requests=40", "body=body")
+			n503 := 0
+			for _, r := range s.Log().Records {
+				if r.Status == 503 {
+					n503++
+				}
+			}
+			if n503 != 20 {
+				t.Errorf("%d times 503", n503)
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package retrytest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/bidehttp/bide/retry/retrytest"
+)
+
+// A server that is busy once, outside of a test; in a test, Serve closes it by itself.
+func ExampleNew() {
+	s, err := retrytest.New("503 retry-after=1, 200 body=done")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	for range 2 {
+		resp, err := http.Get(s.URL)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		fmt.Printf("%d %q %q\n", resp.StatusCode, resp.Header.Get("Retry-After"), body)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	// Output:
+	// 503 "1" "503 Service Unavailable\n"
+	// 200 "" "done"
+}
+
+// A client that comes back at once, although it was told to wait, is found out.
+func ExampleLog_Verify() {
+	s, err := retrytest.New("429 retry-after=60, 200")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	for range 2 {
+		resp, err := http.Get(s.URL)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	for _, r := range s.Log().Verify("attempts=2", "gaps>=retry-after", "last-status=200") {
+		fmt.Println(r.Check, r.OK)
+	}
+	// Output:
+	// attempts=2 true
+	// gaps>=retry-after false
+	// last-status=200 true
+}
+
+// A wrong script says where, and what was expected.
+func ExampleScriptError() {
+	_, err := retrytest.New("503,\n200 bdy=x")
+	fmt.Println(err)
+	// Output:
+	// script line 2, column 5: expected an option of the step (such as retry-after=2, body=text or x3), a comma or a new line, found "bdy=x"
+}
