@@ -88,7 +88,7 @@ func (x axis) ruler() (line, labels string) {
 	last := Duration(x.total, x.ascii)
 	text := "0s"
 	step := niceStep(x.total, max(x.cols/12, 1))
-	for t := step; t < x.total && step > 0; t += step {
+	for t := step; t > 0 && t < x.total; t += step { // t > 0: the sum may wrap
 		at, label := x.cell(t), Duration(t, x.ascii)
 		if at+columns(label) > x.cols-columns(last)-2 || at <= columns(text)+1 {
 			continue

@@ -102,7 +102,7 @@ func (s *sheet) write(b *strings.Builder) {
 		s.line(row{{"Idempotency-Key: " + Text(*op.IdempotencyKey), dim}})
 	}
 	if op.InitialWaitMS > 0 {
-		s.line(row{{fmt.Sprintf("held %s before the first attempt: another request was told to wait", s.dur(time.Duration(op.InitialWaitMS))), dim}})
+		s.detail("held "+s.dur(time.Duration(op.InitialWaitMS))+" before the first attempt: another request was told to wait", plain)
 	}
 	for i := 0; i < len(s.d.Attempts); i++ {
 		if n := len(s.d.Attempts); n > maxShown && i == edge {
@@ -118,7 +118,7 @@ func (s *sheet) write(b *strings.Builder) {
 	}
 	if s.marked {
 		g := s.axis.glyphs()
-		s.line(row{{strings.Repeat(" ", s.indent), plain}, {g.attempt + " attempt  " + g.wait + " wait  " + g.mark + " server minimum", dim}})
+		s.detail(g.attempt+" attempt, "+g.wait+" wait, "+g.mark+" server minimum", dim)
 	}
 	s.ending()
 }
@@ -309,8 +309,10 @@ func (s *sheet) who(a *Attempt) string {
 		return "shared hold on this origin"
 	case a.Server.Kind == "invalid":
 		return "backoff (not valid: " + says + ")"
+	case a.Server.MinimumMS != nil && *a.Server.MinimumMS > 0:
+		return "backoff, which is longer than the server asked for (" + says + ")"
 	case says != "":
-		return "backoff (longer than " + says + ")"
+		return "backoff (" + says + " names no minimum)"
 	}
 	return Text(*a.Decision.Source)
 }
@@ -374,7 +376,7 @@ func (s *sheet) ending() {
 	text += ", exit " + strconv.Itoa(o.ExitCode)
 	if o.NextAttemptAt != nil {
 		end := s.d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
-		text += "; another try may succeed at " + Instant(o.NextAttemptAt.Time, end, s.o.Location)
+		text += "; another try may succeed at " + NextTry(o.NextAttemptAt.Time, end, s.o.Location)
 	}
 	reason := Text(o.Reason)
 	for i, l := range wrap(reason+text, s.o.Width, "  ", s.o.ASCII) {

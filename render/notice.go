@@ -121,12 +121,8 @@ func short(s string) string {
 	return strings.ToValidUTF8(s[:most-3], "") + "..."
 }
 
-// Clock shows an instant in loc to the second, rounded up so that a wait is
-// never said to end before it does; nil is UTC, marked Z.
+// Clock shows an instant in loc to the second; nil is UTC, marked Z.
 func Clock(at time.Time, loc *time.Location) string {
-	if r := at.Truncate(time.Second); r.Before(at) {
-		at = r.Add(time.Second)
-	}
 	if loc == nil {
 		return at.UTC().Format("15:04:05Z")
 	}
@@ -145,4 +141,12 @@ func Instant(at, now time.Time, loc *time.Location) string {
 		return Clock(at, loc)
 	}
 	return at.In(zone).Format("2006-01-02 ") + Clock(at, loc)
+}
+
+// NextTry is Instant rounded up to the second: who follows it is never early.
+func NextTry(at, now time.Time, loc *time.Location) string {
+	if t := at.Truncate(time.Second); t.Before(at) {
+		at = t.Add(time.Second)
+	}
+	return Instant(at, now, loc)
 }

@@ -26,7 +26,7 @@ func Message(d *Document, loc *time.Location) string {
 	}
 	if o.NextAttemptAt != nil {
 		now := d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
-		parts = append(parts, "another try may succeed at "+Instant(o.NextAttemptAt.Time, now, loc))
+		parts = append(parts, "another try may succeed at "+NextTry(o.NextAttemptAt.Time, now, loc))
 	}
 	if hint := hintText(d); hint != "" {
 		parts = append(parts, hint)
@@ -130,8 +130,10 @@ func lastFailure(d *Document) string {
 		if text == "" {
 			continue
 		}
-		if where := where(a, d); where != "" {
-			text += " from " + where
+		if origin := where(a, d); origin != "" && a.Error == nil {
+			text += " from " + origin
+		} else if origin != "" && !strings.Contains(text, origin) {
+			text += " (" + origin + ")"
 		}
 		if !cutOff(d, i) {
 			if cut != "" {
