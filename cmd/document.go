@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"time"
 
@@ -77,7 +79,7 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 	for _, dial := range r.Dials {
 		c := render.Connection{Address: dial.Address, ConnectMS: phase(dial.Took)}
 		if dial.Err != nil {
-			c.Error = optional(op.run.redactor.Text(dial.Err.Error()))
+			c.Error = optional(op.run.redactor.Text(dialCause(dial.Err)))
 		}
 		d.Connections = append(d.Connections, c)
 	}
@@ -90,6 +92,15 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 		}
 	}
 	return d
+}
+
+// dialCause is what went wrong with one address, without repeating the address.
+func dialCause(err error) string {
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err.Error()
+	}
+	return err.Error()
 }
 
 func (op *operation) describeHop(h *exchange.Hop) render.Hop {
