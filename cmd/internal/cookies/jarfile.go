@@ -82,7 +82,7 @@ func parseLine(line string, now time.Time) *cookie {
 
 // setFields reads the seven fields of a Netscape line.
 func (c *cookie) setFields(f []string) bool {
-	c.domain = strings.ToLower(strings.TrimPrefix(f[0], "."))
+	c.domain = strings.ToLower(strings.TrimLeft(f[0], "."))
 	c.hostOnly = !strings.EqualFold(f[1], "TRUE")
 	c.shown = f[2]
 	c.path = cleanPath(f[2])

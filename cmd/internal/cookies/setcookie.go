@@ -25,7 +25,7 @@ type attributes struct {
 // An expired one is given, too: it deletes.
 func parseSetCookie(u *request.URL, value string, now time.Time) *cookie {
 	a, ok := parseAttributes(value)
-	if !ok {
+	if !ok || strings.HasPrefix(hostOf(u), ".") { // in a jar file the dot would mean a domain
 		return nil
 	}
 	c := &cookie{name: a.name, value: a.value, secure: a.secure, httpOnly: a.httpOnly, hostOnly: true}
@@ -70,7 +70,7 @@ func (a *attributes) set(name, value string) {
 	case "path":
 		a.path = value
 	case "domain":
-		a.domain = strings.ToLower(strings.TrimPrefix(value, "."))
+		a.domain = strings.ToLower(strings.TrimLeft(value, "."))
 	case "expires":
 		if t, ok := parseDate(value); ok {
 			a.expires = t

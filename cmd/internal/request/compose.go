@@ -92,6 +92,9 @@ type composer struct {
 }
 
 func (c *composer) add(name, value string) {
+	if c.hop.HTTP == "2" {
+		value = strings.Trim(value, " \t") // RFC 9113 §8.2.1 forbids blanks around it
+	}
 	c.h.Fields = append(c.h.Fields, Field{name, value})
 }
 
@@ -238,8 +241,10 @@ func (c *composer) withheld(name string) bool {
 		return !c.hop.Credentials
 	case c.t.KeyName != "" && is(c.t.KeyName):
 		return true
+	case c.hop.HTTP == "2" && (is("Connection") || is("Keep-Alive") || is("Proxy-Connection") || is("Upgrade")):
+		return true // RFC 9113 §8.2.2
 	case is("Connection"):
-		return c.teNeeded() || c.hop.HTTP == "2"
+		return c.teNeeded()
 	case is("Transfer-Encoding"):
 		return c.hop.HTTP != "1.1" || c.dropped()
 	case is("Content-Length"):

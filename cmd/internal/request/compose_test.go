@@ -205,7 +205,7 @@ func TestCompose(t *testing.T) {
 				tm.Body, hop.IncludeBody, hop.BodyLength, hop.HTTP = unknown{}, true, 5, "1.0"
 			}, false, false, false},
 		{"HTTP/2 has no chunks, Connection, Expect", "Host User-Agent Accept",
-			[]string{"Connection: close", "Transfer-Encoding: chunked"}, func(tm *request.Template, hop *request.HopState) {
+			[]string{"Connection: close", "Transfer-Encoding: chunked", "keep-alive: 5", "Upgrade: h2c"}, func(tm *request.Template, hop *request.HopState) {
 				tm.Body, hop.IncludeBody, hop.BodyLength, hop.HTTP = unknown{}, true, -1, "2"
 			}, false, false, false},
 		{"repeated after 417", "Host User-Agent Accept Content-Length",
@@ -252,6 +252,14 @@ func TestComposeValues(t *testing.T) {
 		if got := value(h, name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+	tm.Headers = append(tm.Headers, request.HeaderLine{Name: "X", Value: " y "})
+	if got := value(request.Compose(tm, hop), "X"); got != " y " {
+		t.Errorf("HTTP/1 keeps the text: %q", got)
+	}
+	hop.HTTP = "2"
+	if got := value(request.Compose(tm, hop), "X"); got != "y" {
+		t.Errorf("HTTP/2 allows no blanks around a value: %q", got)
 	}
 	hop.URL, _ = request.ParseURL("http://other:8/", "", false)
 	if got := value(request.Compose(tm, hop), "Host"); got != "other:8" {
