@@ -16,12 +16,12 @@ import (
 // crypto/x509 loads when it first verifies. Files named by the user replace the
 // system's.
 func loadRoots(t *TLS) (*x509.CertPool, error) {
-	file, dir := t.CAFile, t.CAPath
-	if file == "" && dir == "" {
-		file, dir = t.SystemFile, t.SystemDir
-	}
-	if file == "" && dir == "" {
-		return nil, nil
+	file, dirs := t.CAFile, []string{t.CAPath}
+	if file == "" && t.CAPath == "" {
+		file, dirs = t.SystemFile, filepath.SplitList(t.SystemDir)
+		if file == "" && len(dirs) == 0 {
+			return nil, nil
+		}
 	}
 	pool := x509.NewCertPool()
 	if file != "" {
@@ -33,9 +33,12 @@ func loadRoots(t *TLS) (*x509.CertPool, error) {
 			return nil, fileProblem("error setting certificate file: "+file, err)
 		}
 	}
-	// SSL_CERT_DIR may name several.
-	for _, d := range filepath.SplitList(dir) {
-		if err := addDir(pool, d); err != nil {
+	for _, d := range dirs {
+		if d == "" {
+			continue
+		}
+		// One of several places of SSL_CERT_DIR may be missing; --capath may not.
+		if err := addDir(pool, d); err != nil && t.CAPath != "" {
 			return nil, fileProblem("error setting certificate path: "+d, err)
 		}
 	}

@@ -83,11 +83,12 @@ func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, p
 	}
 	start := m.pool.mono()
 	secured, err := m.handshake(ctx, conn, originTLS, m.route.target.Host)
+	end := m.pool.mono()
+	m.facts.TLSTime = end - start
 	if err != nil {
 		return nil, err
 	}
-	m.facts.TLSDone = m.pool.mono()
-	m.facts.TLSTime = m.facts.TLSDone - start
+	m.facts.TLSDone = end
 	m.describeTLS(secured.ConnectionState(), originTLS)
 	c.ALPN = m.facts.TLS.ALPN
 	return secured, nil

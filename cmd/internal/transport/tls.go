@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -181,7 +182,7 @@ func (m *maker) traceTLS(st tls.ConnectionState, cfg *tls.Config) {
 	m.info(" start date: ", leaf.NotBefore.UTC().Format(date))
 	m.info(" expire date: ", leaf.NotAfter.UTC().Format(date))
 	if !cfg.InsecureSkipVerify {
-		m.info(" subjectAltName: host \"", cfg.ServerName, "\" matched")
+		m.info(" subjectAltName: host \"", cfg.ServerName, "\" matched ", matchedName(leaf, cfg.ServerName))
 	}
 	m.info(" issuer: ", nameText(leaf.Issuer))
 	if cfg.InsecureSkipVerify {
@@ -190,6 +191,20 @@ func (m *maker) traceTLS(st tls.ConnectionState, cfg *tls.Config) {
 	} else {
 		m.info(" SSL certificate verify ok.")
 	}
+}
+
+// matchedName tells which name of a verified certificate is the host's.
+func matchedName(leaf *x509.Certificate, host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return "cert's IP address!"
+	}
+	for _, name := range leaf.DNSNames {
+		_, domain, _ := strings.Cut(host, ".")
+		if strings.EqualFold(name, host) || strings.EqualFold(name, "*."+domain) {
+			return "cert's \"" + name + "\""
+		}
+	}
+	return "cert"
 }
 
 // nameText writes a distinguished name in the order of the certificate, as curl

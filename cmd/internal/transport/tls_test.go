@@ -223,7 +223,7 @@ func TestTLSFacts(t *testing.T) {
 		{"address", "127.0.0.1", "2", " h2,http/1.1", "h2", TLS{SystemFile: a.file}, 0},
 		{"insecure", "127.0.0.1", "1.1", " http/1.1", "http/1.1", TLS{Insecure: true}, 20},
 		{"TLS 1.2", "localhost", "1.1", "localhost http/1.1", "http/1.1",
-			TLS{SystemDir: dir, Max: tls.VersionTLS12, Ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256"}, 0},
+			TLS{SystemDir: "/nonexistent" + string(filepath.ListSeparator) + dir, Max: tls.VersionTLS12, Ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256"}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -320,6 +320,7 @@ func TestTLSTrace(t *testing.T) {
 		"SSL connection using TLSv1.2 / ECDHE-ECDSA-AES128-GCM-SHA256",
 		"ALPN: server accepted http/1.1",
 		"Server certificate:\n subject: CN=retrytest\n start date: ",
+		" subjectAltName: host \"localhost\" matched cert's \"localhost\"",
 		" issuer: CN=retrytest throw-away CA",
 		" SSL certificate verify ok.",
 	} {
