@@ -80,8 +80,8 @@ func TestLikeCurl(t *testing.T) {
 	if err != nil {
 		t.Skip("curl is not installed")
 	}
-	var agent string
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { agent = r.UserAgent() }))
+	agents := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { agents <- r.UserAgent() }))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "conf")
 	for _, line := range []string{
@@ -98,6 +98,7 @@ func TestLikeCurl(t *testing.T) {
 			t.Errorf("curl with %q: %v %s", line, err, out)
 			continue
 		}
+		agent := <-agents
 		entries, err := configfile.Parse(strings.NewReader(text), "conf")
 		if err != nil || len(entries) != 2 || entries[0].Value != server.URL || entries[1].Value != agent {
 			t.Errorf("%q: %+v, %v; curl sent %q", line, entries, err, agent)

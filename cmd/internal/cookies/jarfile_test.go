@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -178,9 +179,12 @@ func TestLikeCurl(t *testing.T) {
 	if err != nil {
 		t.Skip("curl is not installed")
 	}
-	var sent []string
+	var mu sync.Mutex
+	var lines []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent = append(sent, strings.Join(r.Header.Values("Cookie"), "\n"))
+		mu.Lock()
+		lines = append(lines, strings.Join(r.Header.Values("Cookie"), "\n"))
+		mu.Unlock()
 		if r.URL.Path == "/a/set/x" {
 			w.Header()["Set-Cookie"] = setCookies
 		}
@@ -188,7 +192,7 @@ func TestLikeCurl(t *testing.T) {
 	defer server.Close()
 	jarName := filepath.Join(t.TempDir(), "jar")
 	urls := []string{"/a/set/x", "/a/set/y", "/a/b/c", "/", "/nope"}
-	curl := func(args ...string) {
+	curl := func(args ...string) (sent []string) {
 		t.Helper()
 		for _, u := range urls {
 			args = append(args, server.URL+u)
@@ -197,9 +201,13 @@ func TestLikeCurl(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("curl: %v %s", err, out)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		sent, lines = lines, nil
+		return sent
 	}
 	at := time.Now()
-	curl("-c", jarName)
+	sent := curl("-c", jarName)
 
 	var j cookies.Jar
 	for i, u := range urls {
@@ -227,8 +235,8 @@ func TestLikeCurl(t *testing.T) {
 	}
 
 	// curl's own file, read by both.
-	sent, urls = nil, urls[1:]
-	curl("-b", jarName)
+	urls = urls[1:]
+	sent = curl("-b", jarName)
 	var k cookies.Jar
 	if err := k.Load(bytes.NewReader(theirs), false, at); err != nil {
 		t.Fatal(err)

@@ -76,12 +76,14 @@ func TestLikeCurl(t *testing.T) {
 	if err != nil {
 		t.Skip("curl is not installed")
 	}
-	got := ""
+	sent := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		got = "-"
-		if user, password, ok := r.BasicAuth(); ok {
-			got = user + ":" + password
+		user, password, ok := r.BasicAuth()
+		if !ok {
+			sent <- "-"
+			return
 		}
+		sent <- user + ":" + password
 	}))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "netrc")
@@ -90,8 +92,11 @@ func TestLikeCurl(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := exec.Command(path, "-q", "-sS", "-m", "10", "--noproxy", "*", "--netrc-file", file, server.URL).CombinedOutput()
-		if err != nil || got != c.want {
-			t.Errorf("curl, %s: %q, want %q (%v %s)", c.name, got, c.want, err, out)
+		if err != nil {
+			t.Fatalf("curl, %s: %v %s", c.name, err, out)
+		}
+		if got := <-sent; got != c.want {
+			t.Errorf("curl, %s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
