@@ -22,7 +22,8 @@ import (
 // The error is nil whenever there is a complete answer to show, whatever its
 // status: Record.Reason says how it ended. Else it is an *Error.
 //
-// A Do within the context of another Do's attempt passes through: one attempt and
+// A policy that fails its Check is refused with reason Usage before anything is
+// tried. A Do within the context of another Do's attempt passes through: one attempt and
 // no waits, so that one owner interprets what the server says and attempts do not
 // multiply.
 func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int) (T, Outcome), discard func(T)) (T, Record, error) {

@@ -321,3 +321,51 @@ func TestEvents(t *testing.T) {
 		t.Errorf("stop event is %+v", s)
 	}
 }
+
+func TestAPolicyThatFailsItsCheckTriesNothing(t *testing.T) {
+	var zero retry.Policy // unlimited attempts without a pause
+	r := newRig(zero, status(503))
+	_, rec, err := r.run(t.Context())
+	r.want(t, rec, retry.Usage)
+	if err == nil || err.Error() != zero.Check().Error() {
+		t.Errorf("error is %v, want what Check says", err)
+	}
+}
+
+// brokenClock cannot sleep.
+type brokenClock struct{ *retrytest.FakeClock }
+
+var errClock = errors.New("no timer")
+
+func (brokenClock) Sleep(context.Context, time.Duration) error { return errClock }
+
+func TestR4_6_AClockThatFailsSendsNothingEarly(t *testing.T) {
+	r := newRig(plain, status(503), ok)
+	r.loop.Clock = brokenClock{r.clock}
+	_, rec, err := r.run(t.Context())
+	r.want(t, rec, retry.Canceled, 0)
+	if !errors.Is(err, errClock) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestA7_AFleetReturnsSpread: a hundred clients told to come back in a minute
+// come neither early nor together.
+func TestA7_AFleetReturnsSpread(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	var latest time.Duration
+	for i := range 100 {
+		r := newRig(retry.DefaultPolicy(), told(429, time.Minute), ok)
+		r.loop.Rand = func() float64 { return float64(i) / 100 }
+		r.run(t.Context())
+		at := r.tries[1]
+		if at < time.Minute {
+			t.Fatalf("a client returned at %v", at)
+		}
+		seen[at] = true
+		latest = max(latest, at)
+	}
+	if len(seen) != 100 || latest < 71*sec {
+		t.Errorf("%d different instants, the latest %v", len(seen), latest)
+	}
+}

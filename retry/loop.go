@@ -33,7 +33,8 @@ type Budget interface {
 type Loop struct {
 	Policy Policy
 	Clock  Clock
-	// Rand returns u in [0,1).
+	// Rand returns u in [0,1). It is asked once for each failed attempt and once for
+	// each shared hold that is waited for, so that a seed repeats a run.
 	Rand func() float64
 	// Origin to which attempts are sent, for Hold.
 	Origin string
@@ -71,13 +72,23 @@ type Event struct {
 
 // State is what Decide needs to know of the past.
 type State struct {
-	Failures      int           // k: counted failures since the start or the last reset (R2.4); 1 for the first wait
-	Counted       int           // attempts counted so far
-	Resumes       int           // uncounted attempts so far
-	Misdirected   int           // 421 answers before this one
-	Elapsed       time.Duration // since the operation's start
-	HoldFor       time.Duration // time until a shared hold ends; 0 none
-	ResumePlanned bool          // the body broke after progress: the next attempt may be uncounted
+	// Failures is k: counted failures since the start or since R2.4 reset it, the
+	// one that is being decided included; 1 for the first wait.
+	Failures int
+	// Counted is the number of attempts so far, the one that is being decided included.
+	Counted int
+	// Resumes is the number of attempts that turned out uncounted (R2.4).
+	Resumes int
+	// Misdirected is the number of 421 answers before this one.
+	Misdirected int
+	// Elapsed is the time from the operation's start to the instant from which the
+	// wait counts (R4.6).
+	Elapsed time.Duration
+	// HoldFor is the time from that instant until a shared hold ends; 0 none.
+	HoldFor time.Duration
+	// ResumePlanned: the body broke after progress and the next attempt will ask
+	// for its rest, so that this attempt may turn out uncounted.
+	ResumePlanned bool
 }
 
 // Decision is the engine's answer to one outcome.

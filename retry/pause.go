@@ -8,6 +8,11 @@ import (
 
 // begin reports whether attempt 1 may start, after the hold that may delay it.
 func (e *engine) begin() bool {
+	if err := e.l.Policy.Check(); err != nil {
+		e.rec.Limit = err
+		e.stop(Usage)
+		return false
+	}
 	if reason := e.canceled(); reason != "" {
 		e.stop(reason)
 		return false
