@@ -1,0 +1,7 @@
+package render
+
+// Samples are the documents of the golden tests.
+func Samples() map[string]*Document { return samples() }
+
+// Reasons is the list that Consistent knows.
+func Reasons() []string { return reasons() }
