@@ -99,6 +99,18 @@ func (f *Flag) Negation() string {
 	return "no-" + f.Name
 }
 
+// negatedBy reports whether name is f's negation; it allocates nothing.
+func (f *Flag) negatedBy(name string) bool {
+	if f.Kind != Boolean || f.Name == "no-fail" || f.Name == "fail" {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(f.Name, "no-"); ok {
+		return name == rest
+	}
+	rest, ok := strings.CutPrefix(name, "no-")
+	return ok && rest == f.Name
+}
+
 // EnvName is the flag's environment variable, or "".
 func (f *Flag) EnvName() string {
 	if !f.Env {

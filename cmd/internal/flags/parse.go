@@ -43,14 +43,15 @@ const (
 
 // parser is the state of one Parse.
 type parser struct {
-	env   Env
-	fs    *pflag.FlagSet
-	o     *Options
-	g     *Group
-	err   error // the first error inside a Set, unwrapped
-	src   source
-	where string // "" for the command line, else "BIDE_X" or "config:3"
-	depth int    // of nested -K
+	env    Env
+	tables [6][]Flag
+	fs     *pflag.FlagSet // has the names of this command line
+	o      *Options
+	g      *Group
+	err    error // the first error inside a Set, unwrapped
+	src    source
+	where  string // "" for the command line, else "BIDE_X" or "config:3"
+	depth  int    // of nested -K
 
 	positional int // positional arguments already turned into URLs
 	urls       int // nodes of g.URLs that have their URL, output, upload
@@ -105,14 +106,16 @@ func newParser(env Env) *parser {
 	if env.Stdin == nil {
 		env.Stdin = strings.NewReader("")
 	}
-	p := &parser{env: env, o: &Options{Groups: make([]Group, 1)}, settings: make(map[string]setting, 4)}
+	p := &parser{env: env, tables: tables(), o: &Options{Groups: make([]Group, 1)}, settings: make(map[string]setting, 4)}
 	p.g = &p.o.Groups[0]
 	p.g.MaxRedirects = defaultMaxRedirs
 	p.g.ConnectTimeout = defaultConnectTimeout
 	p.g.KeepaliveTime = defaultKeepalive
 	p.g.Expect100Timeout = defaultExpect100
 	p.o.Global.Color = "auto"
-	p.fs = register(p)
+	p.fs = pflag.NewFlagSet("bide", pflag.ContinueOnError)
+	p.fs.SetOutput(io.Discard)
+	p.fs.Usage = func() {}
 	return p
 }
 
@@ -168,33 +171,45 @@ func (v *flagValue) Set(text string) error {
 	return err
 }
 
-// register puts every name of the table into one pflag set. It is on the path
-// of each request: few allocations, no help texts.
-func register(p *parser) *pflag.FlagSet {
-	fs := pflag.NewFlagSet("bide", pflag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	for _, part := range tables() {
-		flags := make([]pflag.Flag, len(part))
-		values := make([]noValue, len(part))
+// register gives pflag a name that the command line has. Registering the whole
+// table would be the greater part of Parse's time.
+func (p *parser) register(name string, f *Flag, neg bool) {
+	if p.fs.Lookup(name) != nil {
+		return
+	}
+	v := flagValue{p: p, f: f, neg: neg}
+	if f.Kind == Value {
+		p.fs.AddFlag(&pflag.Flag{Name: name, Value: &v})
+		return
+	}
+	p.fs.AddFlag(&pflag.Flag{Name: name, Value: &noValue{v}, NoOptDefVal: implicit})
+}
+
+// lookup finds a long name, and whether it is the flag's hidden negation.
+func (p *parser) lookup(name string) (f *Flag, neg bool) {
+	for _, part := range p.tables {
 		for i := range part {
-			f := &part[i]
-			flags[i] = pflag.Flag{Name: f.Name, Shorthand: f.Short}
-			values[i].flagValue = flagValue{p: p, f: f}
-			if f.Kind == Value {
-				flags[i].Value = &values[i].flagValue
-			} else {
-				flags[i].Value = &values[i]
-				flags[i].NoOptDefVal = implicit
+			if part[i].Name == name {
+				return &part[i], false
 			}
-			fs.AddFlag(&flags[i])
-			if neg := f.Negation(); neg != "" {
-				fs.AddFlag(&pflag.Flag{Name: neg, Hidden: true, NoOptDefVal: implicit,
-					Value: &noValue{flagValue{p: p, f: f, neg: true}}})
+			if part[i].negatedBy(name) {
+				f, neg = &part[i], true
 			}
 		}
 	}
-	return fs
+	return f, neg
+}
+
+// letter finds a short name; nil when there is none.
+func (p *parser) letter(c string) *Flag {
+	for _, part := range p.tables {
+		for i := range part {
+			if part[i].Short == c {
+				return &part[i]
+			}
+		}
+	}
+	return nil
 }
 
 // apply carries out one occurrence of f. Errors name the flag and its source.

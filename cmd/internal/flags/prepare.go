@@ -3,8 +3,6 @@ package flags
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/spf13/pflag"
 )
 
 // prepare walks the arguments before pflag does. It splits attached short
@@ -48,6 +46,12 @@ type walker struct {
 
 func (w *walker) emit(s string) { w.out = append(w.out, strings.Clone(s)) }
 
+// emitFlag emits a flag by a long name, and makes that name known to pflag.
+func (w *walker) emitFlag(name string, f *Flag, neg bool) {
+	w.p.register(name, f, neg)
+	w.out = append(w.out, "--"+name)
+}
+
 func (w *walker) positional(a string) {
 	if start, end, ok := userinfo(a); ok {
 		w.secret(start, end)
@@ -61,11 +65,10 @@ func (w *walker) secret(start, end int) {
 
 func (w *walker) long(text string) error {
 	name, value, has := strings.Cut(text, "=")
-	pf := w.p.fs.Lookup(name)
-	if pf == nil || name == "" {
+	f, neg := w.p.lookup(name)
+	if f == nil {
 		return w.p.unknownLong(name)
 	}
-	f, neg := flagOf(pf)
 	if f.Kind != Value {
 		if f.Name == "help" || f.Name == "version" {
 			return w.stopAt(f, value)
@@ -76,12 +79,13 @@ func (w *walker) long(text string) error {
 			}
 			return usagef("--%s takes no value", name)
 		}
-		w.emit("--" + name)
+		w.emitFlag(name, f, neg)
 		return nil
 	}
 	if has {
 		w.found(f, value, len("--")+len(name)+len("="))
-		w.emit("--" + text)
+		w.emitFlag(f.Name, f, false)
+		w.emit(value)
 		return nil
 	}
 	return w.separate(f, "--"+name)
@@ -98,7 +102,7 @@ func (w *walker) separate(f *Flag, shown string) error {
 		w.p.note("the value of %s looks like a flag: %s", shown, quote(value))
 	}
 	w.found(f, value, 0)
-	w.emit("--" + f.Name)
+	w.emitFlag(f.Name, f, false)
 	w.emit(value)
 	return nil
 }
@@ -122,21 +126,22 @@ func (w *walker) short(a string) error {
 			return w.p.unknownShort(string(r))
 		}
 		letter := a[j : j+1]
-		pf := w.p.fs.ShorthandLookup(letter)
-		if pf == nil {
-			if name, _, _ := strings.Cut(a[1:], "="); j == 1 && len(name) > 1 && w.p.fs.Lookup(name) != nil {
-				return usagef("unknown flag -%s; did you mean --%s?", letter, name)
+		f := w.p.letter(letter)
+		if f == nil {
+			if name, _, _ := strings.Cut(a[1:], "="); j == 1 && len(name) > 1 {
+				if long, _ := w.p.lookup(name); long != nil {
+					return usagef("unknown flag -%s; did you mean --%s?", letter, name)
+				}
 			}
 			return w.p.unknownShort(letter)
 		}
-		f, _ := flagOf(pf)
 		rest := a[j+1:]
 		if f.Kind == Value {
 			if rest == "" {
 				return w.separate(f, "-"+letter)
 			}
 			w.found(f, rest, j+1)
-			w.emit("--" + f.Name)
+			w.emitFlag(f.Name, f, false)
 			w.emit(rest)
 			return nil
 		}
@@ -146,7 +151,7 @@ func (w *walker) short(a string) error {
 		if strings.HasPrefix(rest, "=") {
 			return usagef("-%s takes no value", letter)
 		}
-		w.emit("--" + f.Name)
+		w.emitFlag(f.Name, f, false)
 	}
 	return nil
 }
@@ -165,17 +170,6 @@ func (w *walker) stopAt(f *Flag, attached string) error {
 	}
 	w.p.o.Global.HelpCategory = strings.Clone(topic)
 	return nil
-}
-
-// flagOf is the table row behind a pflag name, and whether the name negates it.
-func flagOf(pf *pflag.Flag) (*Flag, bool) {
-	switch v := pf.Value.(type) {
-	case *flagValue:
-		return v.f, v.neg
-	case *noValue:
-		return v.f, v.neg
-	}
-	panic("flags: a foreign value in the flag set")
 }
 
 // skipsDefaultConfig reports whether -q is the first flag, alone or leading a cluster.

@@ -8,7 +8,6 @@ import (
 	"path"
 
 	"github.com/bidehttp/bide/cmd/internal/configfile"
-	"github.com/spf13/pflag"
 )
 
 // source is where a setting came from, weakest first.
@@ -44,7 +43,7 @@ func (p *parser) keep(f *Flag, text string) error {
 // variables reads BIDE_<NAME> for the flags that have one.
 func (p *parser) variables() error {
 	p.src = srcEnv
-	for i := range retryFlags {
+	for i := range retryFlags { // they alone have variables: TestVariables
 		f := &retryFlags[i]
 		if !f.Env {
 			continue
@@ -151,23 +150,23 @@ func (p *parser) readConfig(r io.ReadCloser, name string) error {
 // entry applies one line: a long name, or letters as on the command line.
 func (p *parser) entry(e configfile.Entry) error {
 	if !e.Short {
-		pf := p.fs.Lookup(e.Name)
-		if pf == nil {
+		f, neg := p.lookup(e.Name)
+		if f == nil {
 			return p.at(p.unknownLong(e.Name))
 		}
-		return p.entryFlag(pf, e.Value, e.HasValue)
+		return p.entryFlag(f, neg, e.Value, e.HasValue)
 	}
 	for i := range len(e.Name) {
 		letter := e.Name[i : i+1]
-		pf := p.fs.ShorthandLookup(letter)
-		if pf == nil {
+		f := p.letter(letter)
+		if f == nil {
 			return p.at(p.unknownShort(letter))
 		}
 		last := i == len(e.Name)-1
-		if f, _ := flagOf(pf); f.Kind == Value && !last {
-			return p.entryFlag(pf, e.Name[i+1:], true)
+		if f.Kind == Value && !last {
+			return p.entryFlag(f, false, e.Name[i+1:], true)
 		}
-		if err := p.entryFlag(pf, e.Value, last && e.HasValue); err != nil {
+		if err := p.entryFlag(f, false, e.Value, last && e.HasValue); err != nil {
 			return err
 		}
 	}
@@ -179,8 +178,7 @@ func (p *parser) at(err error) error {
 	return usagef("%s: %v", p.where, err)
 }
 
-func (p *parser) entryFlag(pf *pflag.Flag, value string, has bool) error {
-	f, neg := flagOf(pf)
+func (p *parser) entryFlag(f *Flag, neg bool, value string, has bool) error {
 	switch {
 	case f.Name == "help" || f.Name == "version":
 		return usagef("%s: %s belongs on the command line", p.where, f.Name)

@@ -135,7 +135,7 @@ func TestRefused(t *testing.T) {
 // TestNegations: every boolean has its opposite, which undoes it, and every
 // name in the table is there once.
 func TestNegations(t *testing.T) {
-	fs := newParser(Env{}).fs
+	p := newParser(Env{})
 	for _, f := range Table() {
 		neg := f.Negation()
 		if (neg != "") != (f.Kind == Boolean && f.Name != "fail" && f.Name != "no-fail") {
@@ -144,8 +144,8 @@ func TestNegations(t *testing.T) {
 		if neg == "" || f.Repeats { // --no-remote-name is for the next URL: TestOrder
 			continue
 		}
-		if pf := fs.Lookup(neg); pf == nil || !pf.Hidden {
-			t.Errorf("--%s is missing or shown", neg)
+		if of, is := p.lookup(neg); of == nil || of.Name != f.Name || !is {
+			t.Errorf("--%s is not found", neg)
 		}
 		got, want := mustParse(t, Env{}, "--"+f.Name, "--"+neg, "u"), base()
 		if f.Name == "tcp-nodelay" { // on is the default

@@ -3,8 +3,6 @@ package flags
 import (
 	"fmt"
 	"strings"
-
-	"github.com/spf13/pflag"
 )
 
 // curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
@@ -89,8 +87,7 @@ func curlOnlyName(name, letter string) string {
 func (p *parser) unknownLong(name string) *UsageError {
 	positive, negated := strings.CutPrefix(name, "no-")
 	if negated {
-		if pf := p.fs.Lookup(positive); pf != nil {
-			f, _ := flagOf(pf)
+		if f, _ := p.lookup(positive); f != nil {
 			if f.Kind == Value {
 				return usagef("--%s: --%s takes a value, so there is no --no- form", name, positive)
 			}
@@ -103,7 +100,7 @@ func (p *parser) unknownLong(name string) *UsageError {
 	if negated && curlOnlyName(positive, "") != "" {
 		return bideHasNo("--"+name, positive)
 	}
-	if len(name) == 1 && p.fs.ShorthandLookup(name) != nil {
+	if len(name) == 1 && p.letter(name) != nil {
 		return usagef("unknown flag --%s; did you mean -%s?", name, name)
 	}
 	if near := p.nearest(name); near != "" {
@@ -136,17 +133,22 @@ func (p *parser) nearest(name string) string {
 	}
 	best, bestDistance := "", len(name)/3+1
 	prefixed := ""
-	p.fs.VisitAll(func(pf *pflag.Flag) {
-		if pf.Hidden && !strings.HasPrefix(name, "no-") {
-			return
+	consider := func(known string) {
+		if strings.HasPrefix(known, name) && (prefixed == "" || len(known) < len(prefixed)) {
+			prefixed = known
 		}
-		if strings.HasPrefix(pf.Name, name) && (prefixed == "" || len(pf.Name) < len(prefixed)) {
-			prefixed = pf.Name
+		if d := distance(name, known); d < bestDistance {
+			best, bestDistance = known, d
 		}
-		if d := distance(name, pf.Name); d < bestDistance {
-			best, bestDistance = pf.Name, d
+	}
+	for _, part := range p.tables {
+		for i := range part {
+			consider(part[i].Name)
+			if neg := part[i].Negation(); neg != "" && strings.HasPrefix(name, "no-") {
+				consider(neg)
+			}
 		}
-	})
+	}
 	if prefixed != "" {
 		return prefixed
 	}

@@ -44,7 +44,7 @@ func TestCurlFlags(t *testing.T) {
 			}
 			continue
 		}
-		if p.fs.Lookup(name) != nil {
+		if f, _ := p.lookup(name); f != nil {
 			continue // a hidden negation
 		}
 		u := usage(t, Env{}, "--"+name, "u")
