@@ -67,7 +67,9 @@ type Proxy struct {
 }
 
 // Trace sees what happens on a connection, for -v and --trace. All methods may
-// be called with a buffer that is reused afterwards. A nil Trace is off.
+// be called with a buffer that is reused afterwards, and from several
+// goroutines: a connection may be closed behind a given-up answer while the next
+// attempt runs. A nil Trace is off.
 type Trace interface {
 	Info(text string)
 	HeaderOut(b []byte)

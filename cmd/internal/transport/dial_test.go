@@ -201,6 +201,7 @@ func TestContextEnds(t *testing.T) {
 	for _, p := range phases {
 		for _, c := range causes {
 			t.Run(p.name+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
 				e := mustFail(t, soon(t, c.cause), p.target, &p.s, want{c.class, c.code, p.phase, ""})
 				if !errors.Is(e, c.cause) {
 					t.Errorf("%v does not wrap its cause", e)

@@ -271,7 +271,7 @@ func readHead(c net.Conn) string {
 // soon is a context that ends with cause in a moment, in the middle of a phase.
 func soon(t *testing.T, cause error) context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	timer := time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })
+	timer := time.AfterFunc(200*time.Millisecond, func() { cancel(cause) })
 	t.Cleanup(func() { timer.Stop(); cancel(nil) })
 	return ctx
 }

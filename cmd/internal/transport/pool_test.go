@@ -289,7 +289,11 @@ func TestPoolKey(t *testing.T) {
 		}
 		seen[k] = strconv.Itoa(i)
 	}
-	// By absolute URI one connection serves every host.
+}
+
+// By absolute URI one connection serves every host.
+func TestPoolKeyOfProxy(t *testing.T) {
+	proxy := Proxy{Scheme: "http", Host: "p", Port: "1"}
 	plain := func(host string) string {
 		return newRoute(Target{"http", host, "80"}, &Settings{Proxy: &proxy}).key
 	}

@@ -33,7 +33,7 @@ func TestSocks(t *testing.T) {
 	any5 := step{"\x05\x01\x00", "\x05\x00"}
 	long := strings.Repeat("u", 256)
 	resolve := []string{"a.test:80:::1,1.2.3.4"}
-	refused, broken := retry.ClassProxyRefused, retry.ClassProxy
+	const refused = retry.ClassProxyRefused
 	tests := []struct {
 		name, scheme, host, user string
 		steps                    []step
@@ -89,10 +89,13 @@ func TestSocks(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestSocksBroken(t *testing.T) {
 	t.Run("R3/cut", func(t *testing.T) {
 		port := listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 3)) })
 		s := &Settings{Proxy: &Proxy{Scheme: "socks5h", Host: "127.0.0.1", Port: port}}
-		mustFail(t, context.Background(), Target{"http", "a.test", "80"}, s, want{broken, 97, retry.PhaseConnect, "connection to proxy closed"})
+		mustFail(t, context.Background(), Target{"http", "a.test", "80"}, s, want{retry.ClassProxy, 97, retry.PhaseConnect, "connection to proxy closed"})
 	})
 	t.Run("R3/origin nxdomain", func(t *testing.T) {
 		s := &Settings{DNSServer: nameServer(t), Proxy: &Proxy{Scheme: "socks5", Host: "127.0.0.1", Port: listen(t, hold)}}

@@ -211,8 +211,7 @@ func TestTLSFacts(t *testing.T) {
 			return nil, nil
 		},
 	})
-	keys := filepath.Join(t.TempDir(), "keys")
-	dir := filepath.Dir(a.file)
+	keys, dir := filepath.Join(t.TempDir(), "keys"), filepath.Dir(a.file)
 	tests := []struct {
 		name, host, http, hello, alpn string
 		tls                           TLS
@@ -248,11 +247,8 @@ func TestTLSFacts(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := make([]byte, 4)
-			if _, err := io.ReadFull(c, b); err != nil || string(b) != "ping" {
-				t.Errorf("%q %v", b, err)
-			}
-			if c.BytesRead() != 4 || c.BytesWritten() != 4 {
-				t.Errorf("counted %d and %d", c.BytesRead(), c.BytesWritten())
+			if _, err := io.ReadFull(c, b); err != nil || string(b) != "ping" || c.BytesRead() != 4 || c.BytesWritten() != 4 {
+				t.Errorf("%q %v, counted %d and %d", b, err, c.BytesRead(), c.BytesWritten())
 			}
 		})
 	}
