@@ -20,14 +20,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // peer is a loopback server of one connection, played by a script.
 type peer struct {
-	t    *testing.T
+	t    testing.TB
 	addr string
 	l    net.Listener
 	wg   sync.WaitGroup
 }
 
 // serve runs play for each connection in turn.
-func serve(t *testing.T, play func(c *net.TCPConn, br *bufio.Reader)) *peer {
+func serve(t testing.TB, play func(c *net.TCPConn, br *bufio.Reader)) *peer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
