@@ -41,6 +41,36 @@ func FuzzParseAgainstNetHTTP(f *testing.F) {
 	})
 }
 
+// TestDifferencesFromNetHTTP lists every intended difference from
+// net/http.ParseTime, each with its reason in the RFC's grammar or rules.
+func TestDifferencesFromNetHTTP(t *testing.T) {
+	for _, c := range []struct {
+		name, text   string
+		ours, theirs bool // read
+	}{
+		{"R5.2_wrong_weekday", "Mon, 06 Nov 1994 08:49:37 GMT", false, true},
+		{"R5.2_weekday_case", "sun, 06 Nov 1994 08:49:37 GMT", false, true},
+		{"R5.2_month_case", "Sun, 06 nov 1994 08:49:37 GMT", false, true},
+		{"R5.2_fraction_of_a_second", "Sun, 06 Nov 1994 08:49:37.5 GMT", false, true},
+		{"R5.2_asctime_unpadded_day", "Sun Nov 6 08:49:37 1994", false, true},
+		{"R5.2_rfc850_other_zone", "Sunday, 06-Nov-94 08:49:37 PST", false, true},
+		{"R5.2_two_digit_year_70_is_2070", "Tuesday, 15-Jul-70 10:00:00 GMT", true, true},
+		{"R5.2_two_digit_year_70_is_not_1970", "Wednesday, 15-Jul-70 10:00:00 GMT", false, true},
+		{"R5.2_leap_second", "Sat, 31 Dec 2016 23:59:60 GMT", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ours, err := httpdate.Parse(c.text, now)
+			theirs, theirErr := http.ParseTime(c.text)
+			if (err == nil) != c.ours || (theirErr == nil) != c.theirs {
+				t.Fatalf("we read it: %v, net/http: %v; want %v, %v", err == nil, theirErr == nil, c.ours, c.theirs)
+			}
+			if c.ours && c.theirs && ours.Equal(theirs) {
+				t.Errorf("both read %v, so this is no difference", ours)
+			}
+		})
+	}
+}
+
 // stricter names the rule by which Parse refuses what net/http reads as at.
 func stricter(s string, at time.Time) string {
 	canonical := func(layout string) bool { return at.Format(layout) == s }

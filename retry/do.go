@@ -48,13 +48,19 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 }
 
 // Remaining is what is left of the deadline of the operation to which an
-// attempt's context belongs; bounded is false where there is no deadline.
+// attempt's context belongs, or of an operation around it, whichever ends first;
+// bounded is false where there is no deadline.
 func Remaining(ctx context.Context) (left time.Duration, bounded bool) {
 	e, _ := ctx.Value(engineKey{}).(*engine)
-	if e == nil || e.l.Policy.Deadline <= 0 {
-		return 0, false
+	for ; e != nil; e = e.outer {
+		if e.l.Policy.Deadline <= 0 {
+			continue
+		}
+		if mine := e.l.Policy.Deadline - e.elapsed(); !bounded || mine < left {
+			left, bounded = mine, true
+		}
 	}
-	return e.l.Policy.Deadline - e.elapsed(), true
+	return left, bounded
 }
 
 // engineKey marks the contexts of attempts.
@@ -63,6 +69,7 @@ type engineKey struct{}
 // engine is the state of one Do. Only its own goroutine changes it.
 type engine struct {
 	ctx   context.Context // the caller's, with the engine as a value
+	outer *engine         // of a Do around this one; nil none
 	l     Loop
 	rec   Record
 	start time.Duration // instant
@@ -80,11 +87,12 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, l Loop) *engine {
-	if ctx.Value(engineKey{}) != nil {
+	outer, _ := ctx.Value(engineKey{}).(*engine)
+	if outer != nil {
 		l.Policy.Attempts = 1
 		l.Hold, l.Budget, l.Replay = nil, nil, nil
 	}
-	e := &engine{l: l, start: l.Clock.Mono()}
+	e := &engine{outer: outer, l: l, start: l.Clock.Mono()}
 	e.ctx = context.WithValue(ctx, engineKey{}, e)
 	e.rec = Record{Policy: l.Policy, StartedAt: l.Clock.Wall()}
 	return e
@@ -212,7 +220,8 @@ func (e *engine) decide(o *Outcome) Decision {
 	if !d.Retry {
 		return d
 	}
-	reason := e.canceled()
+	// Where the body of the answer outlasted the wait, now is what counts.
+	reason := e.mayStart(false, max(addSaturating(e.seen, d.Wait)-e.l.Clock.Mono(), 0))
 	if reason == "" {
 		reason = e.replay()
 	}

@@ -204,10 +204,13 @@ func TestR6_2_RecheckedWithoutASleep(t *testing.T) {
 	r := newRig(zero, status(503), ok)
 	r.script[0].SeenAt = retrytest.FakeStart + 1
 	r.during = func(_ context.Context, n int) { r.clock.Advance(4*sec + 1) } // the body ate the reserve
-	_, rec, _ := r.run(t.Context())
+	n, rec, err := r.run(t.Context())
 	r.want(t, rec, retry.DeadlineBeforeRetry, 0)
 	if len(r.clock.Slept()) != 0 {
 		t.Error("slept for a wait of zero")
+	}
+	if n != 1 || err != nil || len(r.discarded) != 0 {
+		t.Errorf("value %d, error %v, discarded %v: the answer must be there to be shown", n, err, r.discarded)
 	}
 }
 
@@ -242,6 +245,22 @@ func TestRemaining(t *testing.T) {
 	if len(left) != 2 || left[0] != 10*sec || left[1] != 9*sec {
 		t.Errorf("left %v, want 10s and 9s", left)
 	}
+	// In a loop inside, the nearer deadline counts.
+	inner, outer := newRig(plain, ok), newRig(with(func(p *retry.Policy) { p.Deadline = 10 * sec }), ok)
+	inner.during = func(ctx context.Context, _ int) {
+		if d, bounded := retry.Remaining(ctx); !bounded || d != 10*sec {
+			t.Errorf("inside a loop: %v, %v", d, bounded)
+		}
+	}
+	outer.during = func(ctx context.Context, _ int) { inner.run(ctx) }
+	outer.run(t.Context())
+	inner.loop.Policy.Deadline = 4 * sec
+	inner.during = func(ctx context.Context, _ int) {
+		if d, bounded := retry.Remaining(ctx); !bounded || d != 4*sec {
+			t.Errorf("inside a loop with a deadline of its own: %v, %v", d, bounded)
+		}
+	}
+	outer.run(t.Context())
 	r = newRig(plain, ok)
 	r.during = func(ctx context.Context, _ int) {
 		if _, bounded := retry.Remaining(ctx); bounded {
