@@ -234,8 +234,13 @@ func TestNoSpool(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close()
+			r, _, err := b.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
 			if err := b.Replay(); err != nil {
-				t.Errorf("before it was read: %v", err)
+				t.Errorf("R3.1 before a byte was read: %v", err)
 			}
 			if _, text, n := sum(t, b); text != "once" || n != -1 {
 				t.Errorf("%q, length %d", text, n)

@@ -132,38 +132,40 @@ func (b *spooledBody) Replay() error { return nil }
 // SendChunked implements Chunker.
 func (b *spooledBody) SendChunked() bool { return b.chunked }
 
-// onceBody is a stream that is sent as it comes, once.
+// onceBody is a stream that is sent as it comes, once. Until its first byte is
+// read it can still be opened anew: a connection that was refused has cost nothing.
 type onceBody struct {
 	what string
 
-	mu     sync.Mutex
-	r      io.ReadCloser
-	opened bool
+	mu   sync.Mutex
+	r    io.ReadCloser // nil once closed
+	used bool
 }
 
-// Open gives the stream, whose length is not known; a second time it fails
-// with retry.ErrNotReplayable.
+// Open gives the stream, whose length is not known. Once it has been read from
+// it fails with retry.ErrNotReplayable.
 func (b *onceBody) Open() (io.ReadCloser, int64, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.opened {
-		return nil, 0, b.replayError()
+	if err := b.Replay(); err != nil {
+		return nil, 0, err
 	}
-	b.opened = true
-	return io.NopCloser(b.r), -1, nil
+	return io.NopCloser(onceReader{b}), -1, nil
 }
 
 func (b *onceBody) Replay() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.opened {
-		return b.replayError()
+	if b.used || b.r == nil {
+		return inputError("%w: %s was streamed without a spool", retry.ErrNotReplayable, b.what)
 	}
 	return nil
 }
 
-func (b *onceBody) replayError() error {
-	return inputError("%w: %s was streamed without a spool", retry.ErrNotReplayable, b.what)
+// take marks the stream as used. The lock is not held while reading, which may block.
+func (b *onceBody) take() io.Reader {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used = true
+	return b.r
 }
 
 // SendChunked implements Chunker.
@@ -172,12 +174,21 @@ func (b *onceBody) SendChunked() bool { return true }
 // Close closes the stream's file; standard input stays open.
 func (b *onceBody) Close() error {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.opened = true
 	r := b.r
 	b.r = nil
+	b.mu.Unlock()
 	if r == nil {
 		return nil
 	}
 	return r.Close()
+}
+
+type onceReader struct{ b *onceBody }
+
+func (o onceReader) Read(p []byte) (int, error) {
+	r := o.b.take()
+	if r == nil {
+		return 0, errClosed
+	}
+	return r.Read(p)
 }
