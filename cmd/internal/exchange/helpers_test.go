@@ -70,11 +70,10 @@ func get(t *testing.T, op *Operation) (*Response, retry.Outcome, string) {
 }
 
 // loop runs the operation under the engine, as cmd does: a transient status is
-// left unread, everything else is delivered.
-func loop(t *testing.T, ctx context.Context, op *Operation) (*Response, retry.Record, string, int) {
+// left unread, everything else is delivered. see gets each attempt's end.
+func loop(t *testing.T, ctx context.Context, op *Operation, see func(*Response, retry.Outcome)) (*Response, retry.Record, string) {
 	t.Helper()
 	var body bytes.Buffer
-	hops := 0
 	l := retry.Loop{Policy: op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand, Origin: op.Template.URL.Origin(), Hold: op.Client.Hold}
 	if op.Template.Body != nil {
 		l.Replay = op.Template.Body.Replay
@@ -83,17 +82,19 @@ func loop(t *testing.T, ctx context.Context, op *Operation) (*Response, retry.Re
 	defer cancel()
 	r, rec, _ := retry.Do(ctx, l, func(ctx context.Context, n int) (*Response, retry.Outcome) {
 		r, o := op.Attempt(ctx, n)
-		hops += len(r.Hops)
 		if o.Err == nil && !op.Policy.Transient(o, retry.State{}) {
 			body.Reset()
 			o = r.Deliver(ctx, &body, o)
+		}
+		if see != nil {
+			see(r, o)
 		}
 		return r, o
 	}, (*Response).Discard)
 	if r != nil {
 		r.Deliver(ctx, &body, retry.Outcome{})
 	}
-	return r, rec, body.String(), hops
+	return r, rec, body.String()
 }
 
 // routes gives the log as "METHOD PATH" words.
