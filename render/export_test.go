@@ -5,3 +5,6 @@ func Samples() map[string]*Document { return samples() }
 
 // Reasons is the list that Consistent knows.
 func Reasons() []string { return reasons() }
+
+// Update reports whether -update was given.
+func Update() bool { return *update }
