@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // jsonNames are the keys of %{json}: those of curl 7.88 in its order, then ours.
@@ -40,8 +39,8 @@ func known(name string) bool {
 	return false
 }
 
-// value is a variable's: a string that may be absent, or a number already
-// formatted, code width included for text.
+// value is what a variable has to say; numbers are already formatted.
+
 type value struct {
 	s      string
 	number bool
@@ -267,7 +266,7 @@ func writeString(b *bytes.Buffer, s string) {
 				fmt.Fprintf(b, `\u%04x`, r)
 				continue
 			}
-			b.WriteString(string(utf8.AppendRune(nil, r)))
+			b.WriteRune(r)
 		}
 	}
 	b.WriteByte('"')
