@@ -185,7 +185,7 @@ func TestAgainstCurl(t *testing.T) {
 		t.Skip("the installed curl is not 7.88, whose list of variables this is")
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header()["X-A"] = []string{"1", "2\"\\\t"} // curl 7.88 garbles what is not ASCII
+		w.Header()["X-A"] = []string{"1", "2\"\\\tz"} // curl 7.88 garbles what is not ASCII
 		w.Header()["Date"] = nil
 		_, _ = io.WriteString(w, "body")
 	}))
@@ -201,7 +201,7 @@ func TestAgainstCurl(t *testing.T) {
 	number, _ := strconv.Atoi(port)
 	v := &Values{
 		URL: s.URL + "/x?y", URLEffective: s.URL + "/x?y", Method: "GET", Scheme: "http", Filename: filepath.Join(home, "out"), Status: 200, HTTPVersion: "1.1",
-		ContentType: "text/plain; charset=utf-8", Headers: []Header{{"X-A", "1"}, {"X-A", "2\"\\\t"}, {"Content-Length", "4"}, {"Content-Type", "text/plain; charset=utf-8"}},
+		ContentType: "text/plain; charset=utf-8", Headers: []Header{{"X-A", "1"}, {"X-A", "2\"\\\tz"}, {"Content-Length", "4"}, {"Content-Type", "text/plain; charset=utf-8"}},
 		RemoteIP: host, RemotePort: number, NumConnects: 1, SizeDownload: 4,
 	}
 	for _, format := range []string{
