@@ -3,11 +3,13 @@ package wire
 import (
 	"errors"
 	"io"
+	"net"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -271,7 +273,9 @@ func (s *body1) splice(b *Body, w io.Writer) (int64, bool, error) {
 	case s.kind != framedClose:
 		return 0, false, nil
 	}
+	before := b.received.Load()
 	n, rerr, werr := spliceBody(s.f.ctx, file, s.f.c.TCP, left, &b.received)
+	s.f.c.AddRead(b.received.Load() - before)
 	s.left -= n
 	switch {
 	case werr != nil:
@@ -318,6 +322,9 @@ func (s *body1) finish(err error) error {
 	if err != io.EOF && up != nil {
 		up.abandon()
 	}
+	if err == io.EOF && s.kind == framedClose && cutOff(s.f.c) {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != io.EOF && s.f.ctx.Err() != nil {
 		err = ended(s.f.ctx, retry.SentMaybe, retry.PhaseBody, "while reading the response body")
 	} else if err != io.EOF {
@@ -326,6 +333,18 @@ func (s *body1) finish(err error) error {
 	clean := s.f.wake.release()
 	s.keep = s.keep && clean && err == io.EOF && s.f.br.Buffered() == 0 && (up == nil || up.whole())
 	return err
+}
+
+// cutOff reports that a TLS connection ended without close_notify (RFC 8446
+// §6.1), where the layer below TLS can tell: crypto/tls itself takes the end of
+// TCP between two records for a regular one.
+func cutOff(c *transport.Conn) bool {
+	t, ok := c.Conn.(interface{ NetConn() net.Conn })
+	if !ok {
+		return false
+	}
+	below, ok := t.NetConn().(interface{ SawEOF() bool })
+	return ok && below.SawEOF()
 }
 
 func (s *body1) reusable() bool { return s.ended && s.keep }
@@ -368,5 +387,5 @@ func (s *body1) close(whole bool) error {
 	if s.f.up != nil {
 		s.f.up.abandon()
 	}
-	return hangUp(s.f.c.Conn)
+	return s.f.c.Close()
 }

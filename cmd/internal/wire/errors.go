@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -73,11 +72,12 @@ func sendFailure(err error) error { return &worded{"Send failure: " + system(err
 // gotAny says whether a byte of an answer was read.
 func beforeHead(err error, sent retry.Sent, gotAny bool) *transport.Error {
 	var reply *replyError
+	alert := transport.Alert(err, retry.PhaseResponse)
 	switch {
 	case errors.As(err, &reply):
 		return fault(retry.ClassProtocol, reply.code, sent, retry.PhaseResponse, err)
-	case isCertAlert(err):
-		return fault(retry.ClassCert, exitcode.TLS, retry.SentUnprocessed, retry.PhaseTLS, err)
+	case alert != nil:
+		return alert
 	case isRecordError(err):
 		return fault(retry.ClassProtocol, exitcode.Recv, sent, retry.PhaseResponse, recvFailure(err))
 	case isEOF(err) && !gotAny:
@@ -118,25 +118,4 @@ func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 func isRecordError(err error) bool {
 	var rec tls.RecordHeaderError
 	return errors.As(err, &rec)
-}
-
-// isCertAlert reports the alerts by which a TLS 1.3 server refuses our
-// certificate after the handshake (RFC 8446 §6.2). crypto/tls leaves only a
-// text of alerts that the peer sent (R3.4).
-func isCertAlert(err error) bool {
-	var op *net.OpError
-	if !errors.As(err, &op) || op.Op != "remote error" || op.Err == nil {
-		return false
-	}
-	text := op.Err.Error()
-	for _, word := range []string{
-		"certificate required", "bad certificate", "unsupported certificate", "revoked certificate",
-		"expired certificate", "unknown certificate", "unknown certificate authority", "access denied",
-		"handshake failure",
-	} {
-		if text == "tls: "+word {
-			return true
-		}
-	}
-	return false
 }

@@ -28,7 +28,7 @@ type flight struct {
 
 func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
 	if c.Buf == nil {
-		c.Buf = bufio.NewReaderSize(c.Conn, readerSize)
+		c.Buf = bufio.NewReaderSize(c, readerSize)
 	}
 	f := &flight{ctx: ctx, c: c, r: r, br: c.Buf, trace: tracer{to: r.Trace}}
 	f.wake.start(ctx, c.Conn)
@@ -38,7 +38,7 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 		if f.up != nil {
 			f.up.abandon()
 		}
-		_ = hangUp(c.Conn)
+		_ = c.Close()
 		return nil, f.figures(), err
 	}
 	return resp, resp.Timing, nil
@@ -260,8 +260,7 @@ func (f *flight) failed(err error) error {
 	var reply *replyError
 	var write *writeError
 	switch {
-	case errors.As(err, &reply):
-	case isCertAlert(err):
+	case errors.As(err, &reply), transport.Alert(err, phase) != nil:
 	case errors.As(err, &write):
 		return fault(retry.ClassClosed, exitcode.Send, sent, retry.PhaseSend, sendFailure(write.err))
 	case upErr != nil:

@@ -220,6 +220,23 @@ func TestContext(t *testing.T) {
 			}
 		})
 	}
+	t.Run("R6.3/upload that nobody reads", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		over := make(chan struct{})
+		defer close(over)
+		p := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+			readHead(br)
+			time.Sleep(20 * time.Millisecond)
+			cancel()
+			<-over
+		})
+		r := request("PUT")
+		r.Body, r.Length = zeros{}, 1<<40
+		_, tm, err := RoundTrip(ctx, p.dial(), r)
+		if e := asError(t, err); e.Class != retry.ClassCanceled || e.Phase != retry.PhaseSend || tm.BodyOut == 0 {
+			t.Errorf("%+v %+v", e, tm)
+		}
+	})
 	t.Run("R10.1/over before the start", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

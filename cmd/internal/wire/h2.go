@@ -77,7 +77,7 @@ func roundTrip2(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 		s.broken = true
 		f.wake.release()
 		st.abandon()
-		_ = hangUp(c.Conn)
+		_ = c.Close()
 		return nil, f.figures(), err
 	}
 	return resp, resp.Timing, nil

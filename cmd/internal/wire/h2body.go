@@ -232,7 +232,7 @@ func (st *stream) close(whole bool) error {
 		_ = st.s.answer(func(fr *http2.Framer) { _ = fr.WriteRSTStream(st.id, http2.ErrCodeCancel) })
 	}
 	st.wake.release()
-	return hangUp(st.c.Conn)
+	return st.c.Close()
 }
 
 // sendFrames copies the request body in DATA frames, several in one write.

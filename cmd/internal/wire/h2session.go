@@ -63,7 +63,7 @@ type session struct {
 
 func newSession(c *transport.Conn) *session {
 	if c.Buf == nil {
-		c.Buf = bufio.NewReaderSize(c.Conn, readerSize)
+		c.Buf = bufio.NewReaderSize(c, readerSize)
 	}
 	s := &session{
 		c: c, br: c.Buf, next: 1,

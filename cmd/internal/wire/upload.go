@@ -283,6 +283,7 @@ func (u *upload) sendFile() error {
 		}
 		n, err := u.f.c.TCP.ReadFrom(&io.LimitedReader{R: u.source(), N: min(sendSlice, length-sent)})
 		sent += n
+		u.f.c.AddWritten(n)
 		u.count(n)
 		if part, ok := u.f.r.Body.(*io.LimitedReader); ok {
 			part.N -= n

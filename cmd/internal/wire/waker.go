@@ -64,12 +64,3 @@ func (w *waker) release() bool {
 	}
 	return clean
 }
-
-// hangUp closes a connection that is of no more use, without TLS's farewell:
-// that could wait for a peer that reads nothing.
-func hangUp(c net.Conn) error {
-	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
-		return t.NetConn().Close()
-	}
-	return c.Close()
-}

@@ -85,7 +85,7 @@ type Timing struct {
 // has done so.
 func RoundTrip(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
 	if ctx.Err() != nil {
-		_ = hangUp(c.Conn)
+		_ = c.Close()
 		return nil, Timing{}, ended(ctx, retry.SentNothing, retry.PhaseSend, "before the request was sent")
 	}
 	if c.ALPN == "h2" {
