@@ -65,6 +65,7 @@ type Flag struct {
 	Default  string   // as help shows it; may be ""
 	Values   []string // fixed words, for completion; List flags take several, joined by commas
 	List     bool     // the value is a comma-separated list of Values
+	Open     bool     // other values than Values are as good
 	File     bool     // the value is a file name (an "@file" for Data flags)
 	Dir      bool     // the value is a directory
 	Env      bool     // BIDE_<NAME> is its variable
@@ -80,7 +81,6 @@ type Flag struct {
 	flag func(p *parser) *bool
 	set  func(p *parser, v string) error
 	str  func(p *parser) *string
-	list func(p *parser) *[]string
 	dur  func(p *parser) *time.Duration
 	// check validates a policy flag: its value is kept with its source and
 	// applied when all sources are known.

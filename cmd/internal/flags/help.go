@@ -209,7 +209,7 @@ func (f *Flag) facts() []string {
 	if f.Default != "" {
 		facts = append(facts, "Default: "+f.Default+".")
 	}
-	if len(f.Values) > 0 && !f.List {
+	if len(f.Values) > 0 && !f.List && !f.Open {
 		facts = append(facts, "Values: "+strings.Join(f.Values, ", ")+".")
 	}
 	if f.Name == "retry-on" {

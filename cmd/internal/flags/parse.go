@@ -150,12 +150,6 @@ type flagValue struct {
 // implicit stands for "no value given"; no argument can hold it.
 const implicit = "\x00"
 
-// noValue is flagValue for names without a value: pflag asks for these two
-// methods to know that no word follows.
-type noValue struct{ flagValue }
-
-func (v *noValue) IsBoolFlag() bool { return true }
-
 func (v *flagValue) String() string { return "" }
 func (v *flagValue) Type() string   { return v.f.Arg }
 
@@ -177,12 +171,11 @@ func (p *parser) register(name string, f *Flag, neg bool) {
 	if p.fs.Lookup(name) != nil {
 		return
 	}
-	v := flagValue{p: p, f: f, neg: neg}
-	if f.Kind == Value {
-		p.fs.AddFlag(&pflag.Flag{Name: name, Value: &v})
-		return
+	pf := &pflag.Flag{Name: name, Value: &flagValue{p: p, f: f, neg: neg}}
+	if f.Kind != Value {
+		pf.NoOptDefVal = implicit
 	}
-	p.fs.AddFlag(&pflag.Flag{Name: name, Value: &noValue{v}, NoOptDefVal: implicit})
+	p.fs.AddFlag(pf)
 }
 
 // lookup finds a long name, and whether it is the flag's hidden negation.
@@ -244,9 +237,6 @@ func (p *parser) applyText(f *Flag, text string, neg bool) error {
 		return f.on(p, !neg)
 	case f.str != nil:
 		*f.str(p) = text
-		return nil
-	case f.list != nil:
-		*f.list(p) = append(*f.list(p), text)
 		return nil
 	case f.dur != nil:
 		d, err := parseDuration(text)

@@ -16,9 +16,8 @@ func (p *parser) buildPolicy() error {
 	pol := retry.DefaultPolicy()
 	p.curlSpellings(&pol)
 	p.durations(&pol)
-	if err := p.words(&pol); err != nil {
-		return err
-	}
+	p.words(&pol)
+	p.raiseCap(&pol)
 	p.vouchers(&pol)
 	if pol.MaxTime > 0 && !p.patienceGiven() {
 		pol.Deadline = pol.MaxTime // R6.4
@@ -116,7 +115,7 @@ func (p *parser) durations(pol *retry.Policy) {
 }
 
 // words applies the settings that are words, lists and numbers.
-func (p *parser) words(pol *retry.Policy) error {
+func (p *parser) words(pol *retry.Policy) {
 	if s, ok := p.settings["jitter"]; ok {
 		pol.Jitter, _ = parseRatio(s.text)
 	}
@@ -133,14 +132,8 @@ func (p *parser) words(pol *retry.Policy) error {
 		pol.MaxResumes, _ = parseCount(s.text)
 	}
 	if s, ok := p.settings["retry-on"]; ok {
-		set, err := retry.ParseRetryOn(s.text, pol.RetryOn)
-		if err != nil {
-			return usagef("%s: %v", s.name, err)
-		}
-		pol.RetryOn = set
+		pol.RetryOn, _ = retry.ParseRetryOn(s.text, pol.RetryOn)
 	}
-	p.raiseCap(pol)
-	return nil
 }
 
 // raiseCap makes room for --retry-delay and its jitter, unless a cap was given

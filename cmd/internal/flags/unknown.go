@@ -155,6 +155,17 @@ func (p *parser) nearest(name string) string {
 	return best
 }
 
+// NearestCommand is the sub-command whose name a word most likely meant, or "":
+// for a host name that does not resolve.
+func NearestCommand(word string) string {
+	for _, s := range Subcommands() {
+		if d := distance(word, s.Name); d > 0 && d <= 2 && len(word) > 2 {
+			return s.Name
+		}
+	}
+	return ""
+}
+
 // distance counts the edits between two names; two letters changing places is one.
 func distance(a, b string) int {
 	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

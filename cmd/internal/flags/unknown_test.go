@@ -67,6 +67,14 @@ func TestCurlFlags(t *testing.T) {
 	}
 }
 
+func TestNearestCommand(t *testing.T) {
+	for word, want := range map[string]string{"dmeo": "demo", "verison": "version", "completoin": "completion", "demo": "", "localhost": "", "hi": ""} {
+		if got := NearestCommand(word); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
