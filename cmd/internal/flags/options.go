@@ -115,7 +115,7 @@ type Group struct {
 	UnixSocket, AbstractSocket       string
 	Resolve, ConnectTo               []string
 	ConnectTimeout                   time.Duration // 0 none
-	DNSServers                       []string      // ADDR or ADDR:PORT
+	DNSServers                       []string      // ADDR:PORT
 	KeepaliveTime                    time.Duration
 	NoKeepalive                      bool
 	NoTCPNoDelay                     bool

@@ -223,7 +223,7 @@ func rows() []row {
 		{"--connect-to a:1:b:2 --connect-to ::[::1]:9 u", func(g *Group, _ *Global) { g.ConnectTo = []string{"a:1:b:2", "::[::1]:9"} }},
 		{"--unix-socket s u", func(g *Group, _ *Global) { g.UnixSocket = "s" }},
 		{"--unix-socket s --abstract-unix-socket a u", func(g *Group, _ *Global) { g.AbstractSocket = "a" }},
-		{"--dns-servers 1.1.1.1,[::1]:53 u", func(g *Group, _ *Global) { g.DNSServers = []string{"1.1.1.1", "[::1]:53"} }},
+		{"--dns-servers 1.1.1.1,[::1]:5353 u", func(g *Group, _ *Global) { g.DNSServers = []string{"1.1.1.1:53", "[::1]:5353"} }},
 		{"--keepalive-time 9 u", func(g *Group, _ *Global) { g.KeepaliveTime = 9 * time.Second }},
 		{"--no-keepalive u", func(g *Group, _ *Global) { g.NoKeepalive = true }},
 		{"--no-keepalive --keepalive u", func(*Group, *Global) {}},

@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -9,7 +8,7 @@ import (
 
 // setResolve checks [+]HOST:PORT:ADDR[,ADDR]... and -HOST:PORT, curl's form.
 func setResolve(p *parser, v string) error {
-	bad := fmt.Errorf("%s is not HOST:PORT:ADDR[,ADDR]...", quote(v))
+	bad := fmt.Errorf("%s is not HOST:PORT:ADDR[,ADDR]", quote(v))
 	text, remove := strings.CutPrefix(v, "-")
 	if !remove {
 		text = strings.TrimPrefix(text, "+")
@@ -63,18 +62,21 @@ func isPort(v string) bool {
 	return err == nil && n <= 65535
 }
 
+// setDNSServers gives each address its port: 53 where none is named.
 func setDNSServers(p *parser, v string) error {
 	p.g.DNSServers = nil
 	for server := range strings.SplitSeq(v, ",") {
 		server = strings.TrimSpace(server)
-		if server == "" {
-			return errors.New("an address in the list is empty")
+		withPort, err := netip.ParseAddrPort(server)
+		if err != nil {
+			const dns = 53
+			addr, err := netip.ParseAddr(strings.Trim(server, "[]"))
+			if err != nil {
+				return fmt.Errorf("%s is not ADDR or ADDR:PORT", quote(server))
+			}
+			withPort = netip.AddrPortFrom(addr, dns)
 		}
-		_, errPort := netip.ParseAddrPort(server)
-		if _, err := netip.ParseAddr(strings.Trim(server, "[]")); err != nil && errPort != nil {
-			return fmt.Errorf("%s is not ADDR or ADDR:PORT", quote(server))
-		}
-		p.g.DNSServers = append(p.g.DNSServers, server)
+		p.g.DNSServers = append(p.g.DNSServers, withPort.String())
 	}
 	return nil
 }
