@@ -98,7 +98,8 @@ func (c *checker) decision(at string, a *Attempt, last bool) {
 		c.that(a.Class != nil, "%s: a retry after a success", at)
 		c.wait(at, a)
 		c.that(!last || c.d.Outcome == nil || endsAWait(c.d.Outcome.Reason), "%s: the last attempt says retry, yet the outcome is no end of a wait", at)
-		c.that(last || d.WaitedMS != nil && *d.WaitedMS+slack >= *orZero(d.WaitMS), "%s.waited_ms is less than wait_ms", at)
+		// A wait counts from the answer's head, so a part of it may lie within the attempt.
+		c.that(last || d.WaitedMS != nil && *d.WaitedMS+a.DurationMS+slack >= *orZero(d.WaitMS), "%s.waited_ms is less than wait_ms", at)
 	case ActionStop:
 		c.that(last, "%s: stop, yet another attempt follows", at)
 		c.that(d.Reason != nil && oneOf(*d.Reason, reasons()), "%s: a stop needs a known reason", at)
@@ -130,7 +131,7 @@ func (c *checker) wait(at string, a *Attempt) {
 func (c *checker) outcome(o *Outcome) {
 	d := c.d
 	n := len(d.Attempts)
-	requests, waited, end := 0, MS(0), d.Operation.InitialWaitMS
+	requests, waited, end := 0, d.Operation.InitialWaitMS, d.Operation.InitialWaitMS
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
 		requests += len(a.Hops)
@@ -141,7 +142,7 @@ func (c *checker) outcome(o *Outcome) {
 	c.that(o.Attempts == n, "outcome.attempts %d is not %d", o.Attempts, n)
 	c.that(o.Retries == max(n-1, 0), "outcome.retries %d is not attempts - 1", o.Retries)
 	c.that(o.Requests == requests, "outcome.requests %d is not the number of hops %d", o.Requests, requests)
-	c.that(o.WaitedMS-waited <= each && waited-o.WaitedMS <= each, "outcome.waited_ms %v is not the sum %v", time.Duration(o.WaitedMS), time.Duration(waited))
+	c.that(o.WaitedMS-waited <= each && waited-o.WaitedMS <= each, "outcome.waited_ms %v is not initial_wait_ms and the sum of the attempts, %v", time.Duration(o.WaitedMS), time.Duration(waited))
 	c.that(n == 0 || o.ElapsedMS+slack >= end, "outcome.elapsed_ms %v is before the end of the last attempt %v", time.Duration(o.ElapsedMS), time.Duration(end))
 	c.that(oneOf(o.Reason, reasons()), "outcome.reason %q is unknown", o.Reason)
 	c.that(o.Class == nil || oneOf(*o.Class, classes()), "outcome.class is unknown")

@@ -26,6 +26,9 @@ const (
 	edge     = 5
 )
 
+// leastHold is the shortest hold that is worth a word: asking costs time, too.
+const leastHold = MS(time.Millisecond)
+
 // Human writes the timelines of docs for a person: per document its request,
 // each attempt with its bar on one time axis, each wait with who decided it,
 // and how it ended. Everything comes from the documents, and is escaped.
@@ -101,7 +104,7 @@ func (s *sheet) write(b *strings.Builder) {
 	if op.IdempotencyKey != nil {
 		s.line(row{{"Idempotency-Key: " + Text(*op.IdempotencyKey), dim}})
 	}
-	if op.InitialWaitMS > 0 {
+	if op.InitialWaitMS >= leastHold {
 		s.detail("held "+s.dur(time.Duration(op.InitialWaitMS))+" before the first attempt: another request was told to wait", plain)
 	}
 	for i := 0; i < len(s.d.Attempts); i++ {
@@ -224,7 +227,7 @@ func (s *sheet) barLine(bar row) {
 func (s *sheet) bar(from, to int) row {
 	var attempts, waits []piece
 	var marks []time.Duration
-	if from == 0 && s.d.Operation.InitialWaitMS > 0 {
+	if from == 0 && s.d.Operation.InitialWaitMS >= leastHold {
 		waits = append(waits, piece{from: 0, to: time.Duration(s.d.Attempts[0].OffsetMS)})
 	}
 	for i := from; i < to; i++ {

@@ -177,4 +177,5 @@ func shift(d *Document, by time.Duration) {
 		d.Attempts[i].OffsetMS += MS(by)
 	}
 	d.Outcome.ElapsedMS += MS(by)
+	d.Outcome.WaitedMS += MS(by)
 }

@@ -138,7 +138,7 @@ func TestConsistentFinds(t *testing.T) {
 		"elapsed":           func(d *render.Document) { d.Outcome.ElapsedMS = 1 },
 		"order":             func(d *render.Document) { d.Attempts[1].OffsetMS = 0 },
 		"number":            func(d *render.Document) { d.Attempts[1].Number = 7 },
-		"early":             func(d *render.Document) { d.Attempts[0].Decision.WaitedMS = ms(1) },
+		"early":             func(d *render.Document) { d.Attempts[0].Decision.WaitedMS = ms(1); d.Outcome.WaitedMS = *ms(2201.4) },
 		"below the minimum": func(d *render.Document) { d.Attempts[0].Decision.FloorMS = ms(1) },
 		"above the cap":     func(d *render.Document) { d.Policy.CapMS = ms(2000) },
 		"outside":           func(d *render.Document) { d.Attempts[1].Decision.CeilingMS = ms(1) },

@@ -60,6 +60,9 @@ func reasonText(d *Document) string {
 	case retry.RetryTimeExceeded:
 		return "no retry may start after --retry-max-time " + limit(p.RetryMaxTimeMS)
 	case retry.DeadlineBeforeRetry:
+		if last := d.Attempts; len(last) > 0 && last[len(last)-1].Decision.WaitedMS != nil {
+			return "--deadline " + limit(p.DeadlineMS) + " ran out during the wait"
+		}
 		if wait == "" {
 			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for another attempt"
 		}
@@ -101,7 +104,7 @@ func canceledText(d *Document) string {
 		return "canceled before the first attempt"
 	case d.Attempts[n-1].Class != nil && *d.Attempts[n-1].Class == string(retry.ClassCanceled):
 		return "canceled during attempt " + strconv.Itoa(n)
-	case d.Attempts[n-1].Decision.Action == ActionRetry:
+	case d.Attempts[n-1].Decision.Action == ActionRetry, d.Attempts[n-1].Decision.WouldWaitMS != nil:
 		return "canceled while waiting for attempt " + strconv.Itoa(n+1)
 	}
 	return "canceled after " + plural(n, "attempt")

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bidehttp/bide/retry"
+)
+
+func TestNoticeWait(t *testing.T) {
+	n := Notices{Location: time.FixedZone("", 7200), Redactor: &Redactor{Secrets: []string{"hunter22"}}, Attempts: 3}
+	until := epoch().Add(3312 * time.Millisecond)
+	server := retry.Server{Header: "Retry-After", Raw: "3", Kind: "seconds", Minimum: 3 * time.Second, Valid: true}
+	for _, c := range []struct {
+		e    retry.Event
+		want string
+	}{
+		{
+			retry.Event{Number: 1, Outcome: retry.Outcome{Class: retry.ClassStatus, Status: 429, Origin: "https://api.example.com:443", Server: server}, Decision: retry.Decision{Source: retry.SourceServer}},
+			"bide: 429 from https://api.example.com, server asks for 3s; waiting 3.3s until 12:00:03 (attempt 2 of 3)",
+		},
+		{
+			retry.Event{Number: 2, Outcome: retry.Outcome{Class: retry.ClassStatus, Status: 503, Origin: "http://h:80"}, Decision: retry.Decision{Source: retry.SourceBackoff}},
+			"bide: 503 from http://h; backoff, waiting 3.3s until 12:00:03 (attempt 3 of 3)",
+		},
+		{
+			retry.Event{Number: 1, Outcome: retry.Outcome{Class: retry.ClassStatus, Status: 503, Origin: "http://h:80", Server: retry.Server{Header: "Retry-After", Raw: "so\x1bon", Kind: "invalid"}}, Decision: retry.Decision{Source: retry.SourceBackoff}},
+			`bide: 503 from http://h, Retry-After "so\x1bon" is not valid; backoff, waiting 3.3s until 12:00:03 (attempt 2 of 3)`,
+		},
+		{
+			retry.Event{Number: 3, Outcome: retry.Outcome{Class: retry.ClassConnect, Origin: "http://h:8080", Err: fmt.Errorf("get: %w", errors.New("refused hunter22 at http://h/?a=b"))}, Decision: retry.Decision{Source: retry.SourceShared}},
+			"bide: connect error from http://h:8080 (refused *** at http://h/?a=***), shared hold on this origin; waiting 3.3s until 12:00:03 (attempt 4)",
+		},
+	} {
+		c.e.Wait, c.e.Until = 3300*time.Millisecond, until
+		if got := n.NoticeWait(c.e); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	hold := retry.Event{Kind: retry.EventHold, Number: 1, Wait: time.Second, Until: until}
+	if got, want := n.NoticeHold("https://u:p@h/x?y", hold), "bide: https://h asked another request to wait; holding 1s until 12:00:03 (attempt 1 of 3)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestCountdownText(t *testing.T) {
+	n := Notices{Attempts: 3}
+	e := retry.Event{Kind: retry.EventWait, Number: 1, Until: epoch(), Outcome: retry.Outcome{Class: retry.ClassStatus, Status: 429, Server: retry.Server{Minimum: 3 * time.Second}}, Decision: retry.Decision{Source: retry.SourceServer}}
+	if got, want := n.Countdown(e, 2100*time.Millisecond), "bide: 3s left until 10:00:00Z (attempt 2 of 3): 429, server asks for 3s"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.Kind = retry.EventHold
+	if got, want := n.Countdown(e, 0), "bide: 0s left until 10:00:00Z (attempt 1 of 3): holding, shared hold"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestMessage(t *testing.T) {
+	for name, want := range map[string]string{
+		"exhausted": "bide: gave up after 3 attempts: 429 Too Many Requests from https://api.example.com; another try may succeed at 10:02:04Z",
+		"deadline":  "bide: --deadline 2s was reached during attempt 2: Operation timed out after 639 milliseconds with 0 bytes received (https://api.example.com), after 503 Service Unavailable from https://api.example.com in attempt 1",
+		"cap":       "bide: the server asks for 1d (Retry-After: 86400), more than --cap 5m: 429 Too Many Requests from https://api.example.com; another try may succeed at 2026-07-16 10:00:01Z; allow it with a larger --cap",
+		"unsafe":    "bide: not retried, since POST may have been acted on: 502 Bad Gateway from https://api.example.com; make it safe to repeat with --idempotency-key auto where the server knows keys, or vouch for it with --idempotent",
+		"connect":   "bide: failed after 3 attempts: Failed to connect to api.example.com port 443 after 0 ms: Couldn't connect to server (https://api.example.com)",
+		"hostile":   "bide: not retried: 404 Not Found from https://例え.example",
+		"retried":   "",
+	} {
+		if got := StopLine(samples()[name], nil); got != want {
+			t.Errorf("R6.5 %s:\ngot  %s\nwant %s", name, got, want)
+		}
+	}
+	d := samples()["exhausted"]
+	d.Operation.IdempotencyKey = ptr("it's")
+	if got := Message(d, nil); !strings.HasSuffix(got, `; to run the same operation again: --idempotency-key 'it'\''s'`) {
+		t.Errorf("R7.4 %s", got)
+	}
+}
+
+// Every reason has its own words, in one line, and names the last failure.
+func TestMessageOfEveryReason(t *testing.T) {
+	seen := map[string]string{}
+	for _, r := range reasons() {
+		d := sample("POST", api, r, 1, try{status: 503, class: "status", took: time.Second})
+		d.Policy.DeadlineMS, d.Policy.RetryMaxTimeMS = Millis(time.Minute), Millis(time.Minute)
+		got := Message(d, nil)
+		if r == "success" {
+			if got != "" {
+				t.Error(got)
+			}
+			continue
+		}
+		if other := seen[got]; other != "" {
+			t.Errorf("%s and %s say the same: %s", r, other, got)
+		}
+		seen[got] = r
+		if !strings.Contains(got, "503 Service Unavailable") || strings.Contains(got, "\n") || strings.HasPrefix(got, r+":") {
+			t.Errorf("%s: %s", r, got)
+		}
+		if r == "unsafe_method" && !strings.Contains(got, "--idempotency-key") {
+			t.Errorf("R3.2 %s", got)
+		}
+	}
+	c := sample("GET", api, "canceled", 130, try{status: 503, class: "status", took: time.Second, would: time.Second})
+	if got := Message(c, nil); !strings.HasPrefix(got, "canceled while waiting for attempt 2: 503") {
+		t.Error(got)
+	}
+	if got := Message(sample("GET", api, "canceled", 130), nil); got != "canceled before the first attempt" {
+		t.Error(got)
+	}
+}
