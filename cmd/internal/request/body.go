@@ -2,6 +2,7 @@ package request
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -54,8 +55,11 @@ type frozen struct {
 // open opens the file if it is still the same.
 func (z *frozen) open() (*os.File, error) {
 	f, err := z.files.openFile(z.name)
-	if err != nil {
-		return nil, z.gone(err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, inputError("%w: %w", retry.ErrBodyChanged, err)
+	case err != nil:
+		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil {
@@ -74,11 +78,6 @@ func (z *frozen) check() error {
 		return err
 	}
 	return f.Close()
-}
-
-// gone: a file that was there at the start and is not now has changed.
-func (z *frozen) gone(err error) error {
-	return inputError("%w: %w", retry.ErrBodyChanged, err)
 }
 
 // compare holds the file against its frozen self: size, mtime, inode (R7.3).

@@ -384,14 +384,14 @@ func TestUnreadableSources(t *testing.T) {
 	}
 }
 
-// TestBigFileIsNotLoaded reads 64 MiB through every transform and looks at what was allocated.
+// TestBigFileIsNotLoaded reads 16 MiB through every transform and looks at what was allocated.
 func TestBigFileIsNotLoaded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "big")
 	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Truncate(64<<20), f.Close()); err != nil { // sparse
+	if err := errors.Join(f.Truncate(16<<20), f.Close()); err != nil { // sparse
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"data", "data-binary", "data-urlencode"} {

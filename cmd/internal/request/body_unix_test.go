@@ -3,6 +3,8 @@
 package request_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,4 +47,23 @@ func TestFIFO(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestInterruptFIFO(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errSignal)
+	_, err := request.FromUpload(name, &request.Files{MayReplay: true, Context: ctx})
+	if !errors.Is(err, errSignal) {
+		t.Errorf("R10.1: %v", err)
+	}
+	// Let the open that was abandoned go.
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
 }

@@ -46,7 +46,7 @@ func Query(parts []DataPart, files *Files) (string, error) {
 	defer r.Close()
 	text, err := io.ReadAll(io.LimitReader(r, maxURL+1))
 	if err != nil {
-		return "", inputError("cannot read the query: %w", pathless(err))
+		return "", sourceError("the query", err)
 	}
 	return string(text), nil
 }

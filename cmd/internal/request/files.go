@@ -1,6 +1,7 @@
 package request
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +18,9 @@ type Files struct {
 	TempDir string
 	// NoSpool streams what is no regular file once (--no-spool).
 	NoSpool bool
+	// Context ends what waits for a stream (R10.1): opening a FIFO, reading
+	// standard input. The error is then of class canceled. nil never ends it.
+	Context context.Context
 	// MayReplay is whether any second sending is possible: more than one
 	// attempt, a redirect that keeps the body, a challenge. Without it an
 	// upload from a stream is not spooled.
@@ -26,13 +30,13 @@ type Files struct {
 // open opens a file or, for "-", standard input (whose Close does nothing).
 func (f *Files) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(f.stdin()), nil
+		return f.guard(io.NopCloser(f.stdin())), nil
 	}
 	file, err := f.openFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return file, nil
+	return f.guard(file), nil
 }
 
 func (f *Files) stdin() io.Reader {
@@ -47,9 +51,9 @@ func (f *Files) openFile(name string) (*os.File, error) {
 	if f != nil && f.Open != nil {
 		open = f.Open
 	}
-	file, err := open(name)
+	file, err := f.interruptible(open, name)
 	if err != nil {
-		return nil, inputError("cannot open %s: %w", name, pathless(err))
+		return nil, sourceError(name, err)
 	}
 	return file, nil
 }
@@ -58,7 +62,7 @@ func (f *Files) openFile(name string) (*os.File, error) {
 // returned, and which is closed again) from a stream to be read now.
 func (f *Files) source(name string) (fs.FileInfo, io.ReadCloser, error) {
 	if name == "-" {
-		return nil, io.NopCloser(f.stdin()), nil
+		return nil, f.guard(io.NopCloser(f.stdin())), nil
 	}
 	file, err := f.openFile(name)
 	if err != nil {
@@ -68,14 +72,14 @@ func (f *Files) source(name string) (fs.FileInfo, io.ReadCloser, error) {
 	switch {
 	case err != nil:
 		file.Close()
-		return nil, nil, inputError("cannot read %s: %w", name, pathless(err))
+		return nil, nil, sourceError(name, err)
 	case info.IsDir():
 		file.Close()
 		return nil, nil, inputError("cannot read %s: it is a directory", name)
 	case info.Mode().IsRegular() && info.Size() > 0 || info.Mode().IsRegular() && !unsized(file):
 		return info, nil, file.Close()
 	}
-	return nil, file, nil
+	return nil, f.guard(file), nil
 }
 
 // unsized reports whether a file whose size is said to be zero gives bytes all

@@ -53,7 +53,7 @@ func headersFromFile(name string, files *Files) ([]HeaderLine, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxHeaderFile+1))
 	if err != nil {
-		return nil, inputError("cannot read headers from %s: %w", name, pathless(err))
+		return nil, sourceError(name, err)
 	}
 	if len(text) > maxHeaderFile {
 		return nil, inputError("header file %s is larger than 1 MiB", name)

@@ -22,7 +22,7 @@ func (u *URL) Resolve(location string) (*URL, error) {
 }
 
 func (u *URL) resolve(ref string) (*URL, *Error) {
-	p := urlParser{lenient: true}
+	p := urlParser{lenient: true, pathAsIs: u.pathAsIs}
 	if err := p.scan(ref); err != nil {
 		return nil, err
 	}

@@ -67,6 +67,18 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolvePathAsIs(t *testing.T) {
+	base, err := request.ParseURL("h/a/../b", "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]string{"./c": "http://h/a/.././c", "/x/../y": "http://h/x/../y", "http://o/x/../y": "http://o/x/../y"} {
+		if got, err := base.Resolve(ref); err != nil || got.String() != want {
+			t.Errorf("Resolve(%q) = %v, %v, want %s", ref, got, err, want)
+		}
+	}
+}
+
 func TestResolveLikeCurl(t *testing.T) {
 	r := newRecorder(t)
 	for _, c := range resolveCases {

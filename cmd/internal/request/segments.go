@@ -89,7 +89,7 @@ func (s *segment) measure() (int64, error) {
 	defer r.Close()
 	n, err := io.Copy(io.Discard, r)
 	if err != nil {
-		return 0, inputError("cannot read %s: %w", s.file.name, pathless(err))
+		return 0, sourceError(s.file.name, err)
 	}
 	return n, nil
 }

@@ -30,7 +30,7 @@ func newSpool(r io.Reader, what, dir string) (*spool, error) {
 	var head bytes.Buffer
 	n, err := io.Copy(&head, io.LimitReader(r, spoolMemory+1))
 	if err != nil {
-		return nil, inputError("cannot read %s: %w", what, pathless(err))
+		return nil, sourceError(what, err)
 	}
 	if n <= spoolMemory {
 		return &spool{memory: head.Bytes(), size: n}, nil
@@ -65,7 +65,7 @@ func (s *spool) fill(r io.Reader, what string) error {
 	s.size = n
 	switch {
 	case source.err != nil:
-		return inputError("cannot read %s: %w", what, pathless(source.err))
+		return sourceError(what, source.err)
 	case err != nil:
 		return inputError("cannot spool %s for a retry (--no-spool streams it once): %w", what, err)
 	}

@@ -82,6 +82,7 @@ type URL struct {
 	Fragment string
 
 	userinfo    string // as written
+	pathAsIs    bool   // references are resolved in the same way
 	hasFragment bool
 	ascii       string // Host with A-labels; "" not yet known
 }

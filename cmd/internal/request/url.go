@@ -31,7 +31,7 @@ func (p urlParser) parse(raw string) (*URL, *Error) {
 	if err := p.scan(raw); err != nil {
 		return nil, err
 	}
-	u := &URL{}
+	u := &URL{pathAsIs: p.pathAsIs}
 	scheme, rest, err := p.splitScheme(raw)
 	if err != nil {
 		return nil, err
