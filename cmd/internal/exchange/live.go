@@ -182,6 +182,10 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	}
 	o.Err, o.Class, o.Phase, o.SeenAt = err, retry.ClassOutput, retry.PhaseBody, now
 	blame(&o, err)
+	if o.Class == retry.ClassOutput && ctx.Err() != nil {
+		// A write that the context's end woke, or a sink that a signal gave up.
+		o.Class, o.Err = endClass(ctx), context.Cause(ctx)
+	}
 	if s, ok := w.(outfile.Sink); ok {
 		o.Committed = s.Committed()
 	}

@@ -59,12 +59,15 @@ func (a *attempt) ended(phase retry.Phase) error {
 	if a.ctx.Err() == nil {
 		return nil
 	}
-	cause := context.Cause(a.ctx)
-	class := retry.ClassTimeout
-	if errors.Is(cause, context.Canceled) {
-		class = retry.ClassCanceled
+	return &transport.Error{Class: endClass(a.ctx), Sent: retry.SentNothing, Phase: phase, Err: context.Cause(a.ctx)}
+}
+
+// endClass is the class of a context that is over: a cancellation, or a limit.
+func endClass(ctx context.Context) retry.Class {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return retry.ClassCanceled
 	}
-	return &transport.Error{Class: class, Sent: retry.SentNothing, Phase: phase, Err: cause}
+	return retry.ClassTimeout
 }
 
 // try sends the hop on one connection. reused says that it was an idle one.
