@@ -220,8 +220,8 @@ func (e *engine) decide(o *Outcome) Decision {
 	if !d.Retry {
 		return d
 	}
-	// Where the body of the answer outlasted the wait, now is what counts.
-	reason := e.mayStart(false, max(addSaturating(e.seen, d.Wait)-e.l.Clock.Mono(), 0))
+	// The policy counted from the answer; its body may have outlasted the wait.
+	reason := e.mayStart(false, 0)
 	if reason == "" {
 		reason = e.replay()
 	}

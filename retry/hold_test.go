@@ -85,6 +85,16 @@ func TestR4_12_HoldThatNothingMayFollow(t *testing.T) {
 	}
 }
 
+func TestR6_2a_TheReserveIsAboutRetries(t *testing.T) {
+	p := with(func(p *retry.Policy) { p.Jitter, p.Deadline, p.AttemptReserve = 0, 4*sec, 2*sec })
+	r := held(p, 3*sec, ok)
+	_, rec, _ := r.run(t.Context())
+	r.want(t, rec, retry.Success, 3*sec)
+	r = newRig(p, told(503, 3*sec), ok)
+	_, rec, _ = r.run(t.Context())
+	r.want(t, rec, retry.DeadlineBeforeRetry, 0)
+}
+
 func TestR4_12_HoldExtendedWhileWaiting(t *testing.T) {
 	r := held(plain, 3*sec, ok)
 	r.loop.Observe = func(ev retry.Event) {

@@ -73,6 +73,7 @@ func TestReadServerRateLimit(t *testing.T) {
 		{"only_an_invalid_one_is_told", []string{"retry-after-ms", "1e3"}, retry.Server{Header: "retry-after-ms", Raw: "1e3", Kind: "invalid"}, false},
 		{"ratelimit", []string{"RateLimit", `"default";r=0;t=30`}, secs("RateLimit", `"default";r=0;t=30`, 30*time.Second), true},
 		{"ratelimit_longest_exhausted_policy", []string{"RateLimit", `"a,b;c";r=0;t=5, "day";r=7;t=900, "hour" ; r=0 ; t=60`}, secs("RateLimit", `"a,b;c";r=0;t=5, "day";r=7;t=900, "hour" ; r=0 ; t=60`, time.Minute), true},
+		{"ratelimit_escaped_quote", []string{"RateLimit", `"a\",;r=5";r=0;t=30`}, secs("RateLimit", `"a\",;r=5";r=0;t=30`, 30*time.Second), true},
 		{"ratelimit_with_room", []string{"RateLimit", `"default";r=5;t=30`}, retry.Server{}, false},
 		{"ratelimit-reset", []string{"RateLimit-Reset", "3", "RateLimit-Remaining", "0"}, secs("RateLimit-Reset", "3", 3*time.Second), true},
 		{"ratelimit-reset_with_room", []string{"RateLimit-Reset", "3", "RateLimit-Remaining", "1"}, retry.Server{}, false},
