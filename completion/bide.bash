@@ -45,7 +45,7 @@ __bide_get_completion_results() {
 
     __bide_debug "Calling ${requestComp}"
     # Use eval to handle any environment variables and such
-    out=$(eval "${requestComp}" 2>/dev/null)
+    out=$(__bide_ask)
 
     # Extract the directive integer at the very end of the output following a colon (:)
     directive=${out##*:}
@@ -444,6 +444,14 @@ __bide_words()
     cword=$((${#words[@]} - 1))
     cur=${words[cword]}
     prev=${words[cword > 0 ? cword - 1 : 0]}
+}
+
+# Asks the program on the line, or bide where that is an alias.
+__bide_ask()
+{
+    local program=${words[0]/#\~\//$HOME/}
+    type -P -- "$program" >/dev/null || program=bide
+    "$program" __complete "${words[@]:1}" 2>/dev/null
 }
 
 # Files, or with -d directories.

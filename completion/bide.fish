@@ -22,7 +22,7 @@ function __bide_perform_completion
     set -l requestComp "BIDE_ACTIVE_HELP=0 $args[1] __complete $args[2..-1] $lastArg"
 
     __bide_debug "Calling $requestComp"
-    set -l results (eval $requestComp 2> /dev/null)
+    set -l results ($args[1] __complete $args[2..-1] (commandline -ct) 2> /dev/null)
 
     # Some programs may output extra empty lines after the directive.
     # Let's ignore them or else it will break completion.

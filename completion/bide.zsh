@@ -30,7 +30,7 @@ _bide()
     # We need to trigger completion from the $CURRENT location, so we need
     # to truncate the command-line ($words) up to the $CURRENT location.
     # (We cannot use $CURSOR as its value does not work when a command is an alias.)
-    words=("${=words[1,CURRENT]}")
+    words=("${(@)words[1,CURRENT]}")
     __bide_debug "Truncated words[*]: ${words[*]},"
 
     lastParam=${words[-1]}
@@ -57,7 +57,9 @@ _bide()
     __bide_debug "About to call: eval ${requestComp}"
 
     # Use eval to handle any environment variables and such
-    out=$(eval ${requestComp} 2>/dev/null)
+    local program=${(Q)words[1]/#\~\//$HOME/}
+    whence -p -- "$program" >/dev/null || program=bide
+    out=$("$program" __complete "${(@Q)words[2,-1]}" 2>/dev/null)
     __bide_debug "completion output: ${out}"
 
     # Extract the directive integer following a : from the last line

@@ -127,27 +127,41 @@ func WriteCompletion(w io.Writer, shell string) error {
 	root := Command(false)
 	switch shell {
 	case "bash":
-		return writeBash(w, root)
+		return writeScript(w, func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }, bashHelpers,
+			"_get_comp_words_by_ref", "__bide_words",
+			"_filedir", "__bide_filedir",
+			`out=$(eval "${requestComp}" 2>/dev/null)`, `out=$(__bide_ask)`)
 	case "zsh":
-		return root.GenZshCompletion(w)
+		return writeScript(w, root.GenZshCompletion, "",
+			`words=("${=words[1,CURRENT]}")`, `words=("${(@)words[1,CURRENT]}")`,
+			`out=$(eval ${requestComp} 2>/dev/null)`,
+			`local program=${(Q)words[1]/#\~\//$HOME/}
+    whence -p -- "$program" >/dev/null || program=bide
+    out=$("$program" __complete "${(@Q)words[2,-1]}" 2>/dev/null)`)
 	case "fish":
-		return root.GenFishCompletion(w, true)
+		return writeScript(w, func(w io.Writer) error { return root.GenFishCompletion(w, true) }, "",
+			`(eval $requestComp 2> /dev/null)`, `($args[1] __complete $args[2..-1] (commandline -ct) 2> /dev/null)`)
 	case "powershell":
 		return root.GenPowerShellCompletionWithDesc(w)
 	}
 	return usagef("completion: %s is not one of %s", quote(shell), strings.Join(shells(), ", "))
 }
 
-// writeBash makes cobra's script work without the bash-completion package,
-// whose functions it calls: the calls go to small functions of its own.
-func writeBash(w io.Writer, root *cobra.Command) error {
+// writeScript writes one of cobra's scripts with some of its text replaced.
+// The replacements make it pass the words on the line as they are, where cobra
+// evaluates them: a tab must not run the $(command) in a half-typed line. In
+// bash they also make it work without the bash-completion package.
+func writeScript(w io.Writer, generate func(io.Writer) error, helpers string, oldNew ...string) error {
 	var script strings.Builder
-	if err := root.GenBashCompletionV2(&script, true); err != nil {
+	if err := generate(&script); err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(script.String(), "_get_comp_words_by_ref", "__bide_words")
-	text = strings.ReplaceAll(text, "_filedir", "__bide_filedir")
-	_, err := fmt.Fprint(w, text, bashHelpers)
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(script.String(), oldNew[i]) {
+			return fmt.Errorf("completion: the generated script no longer has %q", oldNew[i])
+		}
+	}
+	_, err := io.WriteString(w, strings.NewReplacer(oldNew...).Replace(script.String())+helpers)
 	return err
 }
 
@@ -171,6 +185,14 @@ __bide_words()
     cword=$((${#words[@]} - 1))
     cur=${words[cword]}
     prev=${words[cword > 0 ? cword - 1 : 0]}
+}
+
+# Asks the program on the line, or bide where that is an alias.
+__bide_ask()
+{
+    local program=${words[0]/#\~\//$HOME/}
+    type -P -- "$program" >/dev/null || program=bide
+    "$program" __complete "${words[@]:1}" 2>/dev/null
 }
 
 # Files, or with -d directories.

@@ -160,6 +160,7 @@ printf '%s\n' "${COMPREPLY[@]}"`
 		{"bide comp", []string{"bide", "comp"}, "completion"},
 		{"bide completion z", []string{"bide", "completion", "z"}, "zsh"},
 		{"bide --output-dir out", []string{"bide", "--output-dir", "out"}, "out outer"},
+		{"bide -d \"$(touch ran)\" -H 'a b' `touch ran` --color n", []string{"bide", "-d", "\"$(touch ran)\"", "-H", "'a b'", "`touch ran`", "--color", "n"}, "never"},
 		{"bide --deadline=1 --backoff ", []string{"bide", "--deadline", "=", "1", "--backoff", ""}, "exponential fixed"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
@@ -168,6 +169,9 @@ printf '%s\n' "${COMPREPLY[@]}"`
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
+			}
+			if _, err := os.Stat(filepath.Join(folder, "ran")); err == nil {
+				t.Fatal("the tab ran a command of the line")
 			}
 			var got []string
 			for line := range strings.Lines(string(out)) {
@@ -191,13 +195,29 @@ func TestZsh(t *testing.T) {
 		t.Skip("zsh is not installed")
 	}
 	script, env := shellScript(t, "zsh")
-	cmd := exec.Command(zsh, "-f", "-c", `autoload -Uz compinit; compinit -u -d "$HOME/dump"; source "$1"
-_describe() { eval "print -l -- \${$#@[-1]}" 2>/dev/null; local name=${@[-1]}; print -l -- ${(P)name}; }
-words=(bide --timel); CURRENT=2; _bide; print -l -- $completions`, "zsh", script)
-	cmd.Env = env
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--timeline-file") {
-		t.Errorf("%v: %s", err, out)
+	// compadd and _describe need the line editor: _describe only shows its words here.
+	const drive = `autoload -Uz compinit; compinit -u -d "$HOME/dump"; source "$1"; shift
+_describe() { local a; for a in "$@"; do [[ $a == completions ]] && print -rl -- $completions; done; return 0 }
+words=("$@"); CURRENT=$#; _bide`
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"bide", "--timel"}, "--timeline-file:"},
+		{[]string{"bide", "--jitter-mode", ""}, "spread\nfull\n"},
+		{[]string{"bide", "--timeline=j"}, "json\njsonl\n"},
+		{[]string{"bide", "-d", `"$(touch ran) b"`, "-H", "'a b'", "`touch ran`", "--color", "n"}, "never\n"},
+		{[]string{"~/no/such/bide", "--color", "n"}, "never\n"},
+	} {
+		cmd := exec.Command(zsh, append([]string{"-f", "-c", drive, "zsh", script}, c.words...)...)
+		cmd.Env, cmd.Dir = env, t.TempDir()
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%q: %v: %s", c.words, err, out)
+		}
+		if _, err := os.Stat(filepath.Join(cmd.Dir, "ran")); err == nil {
+			t.Errorf("%q: the tab ran a command of the line", c.words)
+		}
 	}
 }
 
@@ -207,11 +227,16 @@ func TestFish(t *testing.T) {
 		t.Skip("fish is not installed")
 	}
 	script, env := shellScript(t, "fish")
-	cmd := exec.Command(fish, "--no-config", "-c", `source $argv[1]; complete -C 'bide --timeline '`, script)
-	cmd.Env = env
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "jsonl") {
-		t.Errorf("%v: %s", err, out)
+	for _, line := range []string{"bide --timeline ", "bide --timeline=j", `bide -d "a b" -d "(touch ran)" --timeline `, "bide -d (touch ran) --timeline j"} {
+		cmd := exec.Command(fish, "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, script, line)
+		cmd.Env, cmd.Dir = env, t.TempDir()
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "jsonl") {
+			t.Errorf("%s: %v: %s", line, err, out)
+		}
+		if _, err := os.Stat(filepath.Join(cmd.Dir, "ran")); err == nil {
+			t.Errorf("%s: the tab ran a command of the line", line)
+		}
 	}
 }
 
