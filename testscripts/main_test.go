@@ -40,7 +40,7 @@ func setup(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "home")
 	for _, v := range [][2]string{
 		{"HOME", home}, {"USERPROFILE", home}, {"XDG_CONFIG_HOME", filepath.Join(home, "config")},
-		{"BIDE_BASE", "10ms"}, {"TERM", "dumb"}, {"TZ", "UTC"},
+		{"BIDE_BASE", "10ms"}, {"TERM", "dumb"}, {"TZ", "UTC"}, {"NL", "\n"},
 	} {
 		e.Setenv(v[0], v[1])
 	}

@@ -58,18 +58,24 @@ func (c *conn) admit() bool {
 		return true
 	}
 	list := strings.Split(c.s.cfg.accepts, ",")
-	switch strings.TrimSpace(list[min(c.number, len(list))-1]) {
+	word := strings.TrimSpace(list[min(c.number, len(list))-1])
+	if word == "ok" {
+		return true
+	}
+	// A reset before the client has spoken could fail its connect already.
+	if _, err := c.bare.Read(make([]byte, 1)); err != nil {
+		return false
+	}
+	switch word {
 	case "close":
 		c.linger()
 	case "reset":
 		c.reset()
 	case "stall":
 		c.s.sleep(forever)
-	case "garbage":
+	default:
 		_, _ = io.WriteString(c.bare, garbage)
 		c.linger()
-	default:
-		return true
 	}
 	return false
 }

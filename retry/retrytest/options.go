@@ -50,8 +50,8 @@ func WithDir(dir string) Option { return func(c *config) { c.dir = dir } }
 // WithListenDelay leaves the port closed for d: until then connections are refused.
 func WithListenDelay(d time.Duration) Option { return func(c *config) { c.listenDelay = d } }
 
-// WithConnections says what happens to each connection before a byte of it is
-// read or, with TLS, in the handshake: a comma-separated list of ok, close, reset, stall
+// WithConnections says what happens to each connection as soon as its first
+// byte has come (with TLS, in the handshake): a comma-separated list of ok, close, reset, stall
 // (nothing until the server is closed) and garbage, the last repeated.
 // "reset, ok" cuts the first connection.
 func WithConnections(list string) Option { return func(c *config) { c.accepts = list } }

@@ -129,6 +129,15 @@ func TestServeDNS(t *testing.T) {
 	}
 }
 
+func TestServeDNS_all_names(t *testing.T) {
+	d := ServeDNS(t, "*: servfail")
+	_, err := resolver(d).LookupHost(context.Background(), "sick.test.")
+	var dns *net.DNSError
+	if !errors.As(err, &dns) || !dns.IsTemporary || dns.IsNotFound {
+		t.Errorf("%+v", err)
+	}
+}
+
 func TestServeDNS_TCP(t *testing.T) {
 	d := ServeDNS(t, "api.test: 127.0.0.1")
 	r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
