@@ -6,16 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -162,89 +157,6 @@ func TestSave(t *testing.T) {
 	})
 	if list, _ := os.ReadDir(dir); len(list) > 2 {
 		t.Errorf("left behind: %v", list)
-	}
-}
-
-// setCookies are answers that the installed curl gets as well.
-var setCookies = []string{
-	"a=1", "bb=2", "c=3; path=/a/", "d=4; path=/", `e="q v"; HttpOnly`, "f=5; max-age=1000000000", "g=6; secure", "h", "=i",
-	`j=; path="/a"`, "k=7; domain=127.0.0.1", "a=9", "l=8; expires=Wed, 09-Jun-2099 10:18:14 GMT", "m=8; path=/nope",
-	"o=a\tb", "p=1; max-age=0", "q = 1 2 ; path=/a/b//", "r=1; domain=example.com", "__Secure-s=1", "__Host-t=1; secure; path=/",
-	"v=1; Expires=Thu Jan  1 00:00:00 2099",
-}
-
-// TestLikeCurl holds jar file and Cookie lines against the installed curl's.
-func TestLikeCurl(t *testing.T) {
-	path, err := exec.LookPath("curl")
-	if err != nil {
-		t.Skip("curl is not installed")
-	}
-	var mu sync.Mutex
-	var lines []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		lines = append(lines, strings.Join(r.Header.Values("Cookie"), "\n"))
-		mu.Unlock()
-		if r.URL.Path == "/a/set/x" {
-			w.Header()["Set-Cookie"] = setCookies
-		}
-	}))
-	defer server.Close()
-	jarName := filepath.Join(t.TempDir(), "jar")
-	urls := []string{"/a/set/x", "/a/set/y", "/a/b/c", "/", "/nope"}
-	curl := func(args ...string) (sent []string) {
-		t.Helper()
-		for _, u := range urls {
-			args = append(args, server.URL+u)
-		}
-		cmd := exec.Command(path, append([]string{"-q", "-sS", "-m", "10", "--noproxy", "*"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("curl: %v %s", err, out)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		sent, lines = lines, nil
-		return sent
-	}
-	at := time.Now()
-	sent := curl("-c", jarName)
-
-	var j cookies.Jar
-	for i, u := range urls {
-		url := parse(t, server.URL+u)
-		if got := j.Header(url, at); got != sent[i] {
-			t.Errorf("%s: %q, curl %q", u, got, sent[i])
-		}
-		if i == 0 {
-			j.SetAll(url, setCookies, at)
-		}
-	}
-	theirs, err := os.ReadFile(jarName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ours bytes.Buffer
-	j.WriteTo(&ours)
-	// The clock may tick between the two: Max-Age's expiry is not compared to the second.
-	expiry := regexp.MustCompile(`(\t\d{9})\d(\tf\t)`)
-	plain := func(s string) string {
-		return strings.ReplaceAll(expiry.ReplaceAllString(s, "${1}x$2"), "by libcurl!", "by bide!")
-	}
-	if plain(ours.String()) != plain(string(theirs)) {
-		t.Errorf("jar file:\n%s\ncurl's:\n%s", ours.String(), theirs)
-	}
-
-	// curl's own file, read by both.
-	urls = urls[1:]
-	sent = curl("-b", jarName)
-	var k cookies.Jar
-	if err := k.Load(bytes.NewReader(theirs), false, at); err != nil {
-		t.Fatal(err)
-	}
-	for i, u := range urls {
-		if got := k.Header(parse(t, server.URL+u), at); got != sent[i] {
-			t.Errorf("from the file, %s: %q, curl %q", u, got, sent[i])
-		}
 	}
 }
 
