@@ -119,7 +119,7 @@ func (st *stream) run() (*Response, error) {
 
 // open writes HEADERS, with a body that is small and within the windows.
 func (st *stream) open() (*message, error) {
-	if err := checkLines(st.r); err != nil {
+	if err := checkLines(st.r, st.r.Path); err != nil {
 		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
 	m := &message{complete: st.r.Body == nil || st.r.Length == 0}

@@ -25,10 +25,14 @@ type message struct {
 
 // newMessage writes the head exactly as r says, in its order and case.
 func newMessage(r *Request) (*message, error) {
-	if err := checkLines(r); err != nil {
+	if err := checkLines(r, r.Target); err != nil {
 		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
 	m := &message{chunked: r.Body != nil && r.Length < 0}
+	if m.chunked && r.Version == "1.0" {
+		err := errors.New("a body of unknown length needs HTTP/1.1")
+		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
+	}
 	small := r.Body != nil && r.Length <= smallBody && r.Expect == 0
 	size := len(r.Method) + len(r.Target) + 16
 	for _, f := range r.Header {
@@ -83,15 +87,12 @@ func (m *message) fill(r *Request) error {
 }
 
 // checkLines refuses what would break the framing of the head.
-func checkLines(r *Request) error {
-	if r.Body != nil && r.Length < 0 && r.Version == "1.0" {
-		return errors.New("a body of unknown length needs HTTP/1.1")
-	}
+func checkLines(r *Request, target string) error {
 	if r.Method == "" || strings.ContainsAny(r.Method, "\r\n \x00") {
 		return errors.New("the method is not one word")
 	}
-	if r.Target == "" || strings.ContainsAny(r.Target, "\r\n\x00") {
-		return errors.New("the request target has a line break")
+	if target == "" || strings.ContainsAny(target, "\r\n\x00") {
+		return errors.New("the request target is empty or has a line break")
 	}
 	for _, f := range r.Header {
 		if strings.ContainsAny(f.Name, "\r\n\x00:") || strings.ContainsAny(f.Value, "\r\n\x00") {
