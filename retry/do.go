@@ -15,7 +15,8 @@ import (
 // limits: callers pass a ctx that can be canceled, and cancel it when they are done.
 //
 // discard (may be nil) gets each value that another attempt supersedes, exactly
-// once, before the wait. The last value is returned and is the caller's, also
+// once, before the wait; what it leaves running in the background must not depend
+// on the attempt's context. The last value is returned and is the caller's, also
 // beside an error; it is the zero T when no attempt was made and when the
 // operation was stopped after a wait had begun.
 //
@@ -23,9 +24,9 @@ import (
 // status: Record.Reason says how it ended. Else it is an *Error.
 //
 // A policy that fails its Check is refused with reason Usage before anything is
-// tried. A Do within the context of another Do's attempt passes through: one attempt and
-// no waits, so that one owner interprets what the server says and attempts do not
-// multiply.
+// tried. A Do within the context of another Do's attempt passes through: one
+// attempt and no waits, so that one owner interprets what the server says and
+// attempts do not multiply.
 func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int) (T, Outcome), discard func(T)) (T, Record, error) {
 	e := newEngine(ctx, l)
 	var none T
