@@ -21,7 +21,7 @@ func urlVariable(name string) (part string, ok bool) {
 func urlPart(raw, part string) string {
 	rest, fragment, _ := strings.Cut(raw, "#")
 	scheme, after, ok := strings.Cut(rest, "://")
-	if ok && !strings.ContainsAny(scheme, "/?") {
+	if ok && isScheme(scheme) {
 		rest = after
 	} else {
 		scheme = "http"
@@ -62,6 +62,16 @@ func urlPart(raw, part string) string {
 		return zone
 	}
 	return ""
+}
+
+// isScheme: RFC 3986 §3.1, but for the first character.
+func isScheme(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i] | 0x20; (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '+' && s[i] != '-' && s[i] != '.' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // splitHost keeps the brackets of an IPv6 address, without its zone.
