@@ -214,7 +214,11 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 	if u, ok := err.(*UsageError); ok { //nolint:errorlint // a complete message, made below
 		return u
 	}
-	return usagef("%s: %v", p.nameFor(f), err)
+	u := usagef("%s: %v", p.nameFor(f), err)
+	if _, ok := err.(inputError); ok { //nolint:errorlint // as open returns it
+		u.Code = exitcode.Input
+	}
+	return u
 }
 
 func (p *parser) applyText(f *Flag, text string, neg bool) error {

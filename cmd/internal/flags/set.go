@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (p *parser) headerLines(v string, to *[]string) error {
 		}
 	}
 	if err := s.Err(); err != nil {
-		return inputError("cannot read %s: %v", quote(name), err)
+		return inputError{name, err}
 	}
 	return nil
 }
@@ -83,17 +84,23 @@ func (p *parser) open(name string) (io.ReadCloser, error) {
 		return io.NopCloser(p.env.Stdin), nil
 	}
 	if p.env.Open == nil {
-		return nil, inputError("cannot read %s", quote(name))
+		return nil, inputError{name, fs.ErrPermission}
 	}
 	r, err := p.env.Open(name)
 	if err != nil {
-		return nil, inputError("cannot read %s: %v", quote(name), reason(err))
+		return nil, inputError{name, err}
 	}
 	return r, nil
 }
 
-func inputError(format string, a ...any) *UsageError {
-	return &UsageError{Message: fmt.Sprintf(format, a...), Code: exitcode.Input}
+// inputError is a file that cannot be read; apply adds the flag's name.
+type inputError struct {
+	name string
+	err  error
+}
+
+func (e inputError) Error() string {
+	return "cannot read " + quote(e.name) + ": " + reason(e.err)
 }
 
 // reason is err without the path that the message has already named.

@@ -104,9 +104,6 @@ func setConfig(p *parser, name string) error {
 	}
 	r, err := p.open(name)
 	if err != nil {
-		if u, ok := err.(*UsageError); ok { //nolint:errorlint // as open returns it
-			u.Message = p.nameForConfig() + u.Message
-		}
 		return err
 	}
 	src, where := p.src, p.where
@@ -118,13 +115,6 @@ func setConfig(p *parser, name string) error {
 	p.depth--
 	p.src, p.where = src, where
 	return err
-}
-
-func (p *parser) nameForConfig() string {
-	if p.where != "" {
-		return p.where + ": config: "
-	}
-	return "-K: "
 }
 
 // readConfig applies each entry in its place, as if it stood on the command line.
