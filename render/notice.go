@@ -45,27 +45,23 @@ func (n Notices) NoticeHold(origin string, e retry.Event) string {
 		Duration(e.Wait, n.ASCII), Clock(e.Until, n.Location), n.next(max(e.Number, 1)))
 }
 
-// Countdown is the live form of a wait's line: the same facts with what is left.
+// Countdown is the live form of a wait's line: the same facts with what is left,
+// in whole seconds rounded up; what may be cut at the line's end comes last.
 func (n Notices) Countdown(e retry.Event, left time.Duration) string {
 	secs := (left + time.Second - 1) / time.Second * time.Second
-	who := "backoff"
+	number, why := e.Number+1, "backoff"
 	switch e.Decision.Source {
 	case retry.SourceServer:
-		who = "server asks for " + Duration(e.Outcome.Server.Minimum, n.ASCII)
+		why = "server asks for " + Duration(e.Outcome.Server.Minimum, n.ASCII)
 	case retry.SourceShared:
-		who = "shared hold"
+		why = "shared hold"
 	}
-	cause := "holding"
-	if e.Kind != retry.EventHold {
-		cause = n.cause(e.Outcome)
-	} else {
-		who = "shared hold"
-	}
-	number := e.Number + 1
 	if e.Kind == retry.EventHold {
-		number = max(e.Number, 1)
+		number, why = max(e.Number, 1), "shared hold"
+	} else {
+		why += ", " + n.cause(e.Outcome)
 	}
-	return fmt.Sprintf("%s%s left until %s%s: %s, %s", Prefix, Duration(secs, n.ASCII), Clock(e.Until, n.Location), n.next(number), cause, who)
+	return fmt.Sprintf("%s%s left until %s%s: %s", Prefix, Duration(secs, n.ASCII), Clock(e.Until, n.Location), n.next(number), why)
 }
 
 func (n Notices) next(number int) string {

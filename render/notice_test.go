@@ -49,11 +49,11 @@ func TestNoticeWait(t *testing.T) {
 func TestCountdownText(t *testing.T) {
 	n := Notices{Attempts: 3}
 	e := retry.Event{Kind: retry.EventWait, Number: 1, Until: epoch(), Outcome: retry.Outcome{Class: retry.ClassStatus, Status: 429, Server: retry.Server{Minimum: 3 * time.Second}}, Decision: retry.Decision{Source: retry.SourceServer}}
-	if got, want := n.Countdown(e, 2100*time.Millisecond), "bide: 3s left until 10:00:00Z (attempt 2 of 3): 429, server asks for 3s"; got != want {
+	if got, want := n.Countdown(e, 2100*time.Millisecond), "bide: 3s left until 10:00:00Z (attempt 2 of 3): server asks for 3s, 429"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	e.Kind = retry.EventHold
-	if got, want := n.Countdown(e, 0), "bide: 0s left until 10:00:00Z (attempt 1 of 3): holding, shared hold"; got != want {
+	if got, want := n.Countdown(e, 0), "bide: 0s left until 10:00:00Z (attempt 1 of 3): shared hold"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
