@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -278,6 +279,8 @@ func (s *body1) splice(b *Body, w io.Writer) (int64, bool, error) {
 	s.f.c.AddRead(b.received.Load() - before)
 	s.left -= n
 	switch {
+	case werr != nil && werr == context.Cause(s.f.ctx):
+		b.end(werr)
 	case werr != nil:
 		return n, true, werr
 	case rerr != nil && left >= 0:

@@ -178,6 +178,31 @@ func TestWriteToFaults(t *testing.T) {
 	})
 }
 
+// TestOutputBlocks: a pipe that nobody reads does not hold a canceled copy.
+func TestOutputBlocks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only splice waits for its output with an eye on the context")
+	}
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pr.Close()
+	defer pw.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	p := giving(t, pattern(3<<20), "length", 0)
+	resp, _, err := RoundTrip(ctx, p.dial(), request("GET"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, cancel)
+	_, err = resp.Body.WriteTo(pw)
+	if e := asError(t, err); e.Class != retry.ClassCanceled || e.Phase != retry.PhaseBody || !errors.Is(err, context.Canceled) {
+		t.Errorf("R10.1: %+v", e)
+	}
+	_ = resp.Body.Close()
+}
+
 // TestReceivedMoves: a meter sees a slow body grow, also past the process.
 func TestReceivedMoves(t *testing.T) {
 	step := make(chan struct{})

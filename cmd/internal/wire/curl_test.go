@@ -89,8 +89,11 @@ func TestCurl(t *testing.T) {
 				// Before a failure, curl shows what it had by then.
 				agree = true
 			}
-			if agree != (tt.differs == "") {
-				t.Errorf("curl: exit %d, %.200q\nours: exit %d, %.200q\nexpected difference: %q", code, out.String(), ours, got, tt.differs)
+			switch {
+			case !agree && tt.differs == "":
+				t.Errorf("curl: exit %d, %.200q\nours: exit %d, %.200q", code, out.String(), ours, got)
+			case agree && tt.differs != "":
+				t.Logf("this curl agrees; an older one differs: %s", tt.differs)
 			}
 		})
 	}

@@ -101,7 +101,7 @@ func (s *session) Usable() bool {
 	}
 	defer func() { _ = s.c.SetDeadline(time.Time{}) }()
 	for range h2Idle {
-		_ = s.c.SetDeadline(time.Now().Add(200 * time.Microsecond))
+		_ = s.c.SetDeadline(time.Now().Add(idleLook))
 		head, err := s.br.Peek(9)
 		if err == nil {
 			size := int(head[0])<<16 | int(head[1])<<8 | int(head[2])
@@ -118,6 +118,10 @@ func (s *session) Usable() bool {
 	}
 	return false
 }
+
+// idleLook is how long Usable waits for what may lie in the socket: a deadline
+// that passed before the read began would hide it.
+const idleLook = time.Millisecond
 
 // h2Fault is an error of the peer's HTTP/2.
 func h2Fault(format string, a ...any) error {

@@ -19,7 +19,8 @@ const pipePoll = 50
 // spliceBody moves left bytes (-1: all up to the end, then rerr is io.EOF) from
 // src to dst through a pipe, without copying them into the process. All results
 // zero but total mean that splice does not serve here: the caller goes on by
-// other means. rerr is src's error, werr dst's.
+// other means. rerr is src's error, werr dst's, or
+// the context's cause when that ended while dst took nothing.
 func spliceBody(ctx context.Context, dst *os.File, src *net.TCPConn, left int64, count *atomic.Int64) (total int64, rerr, werr error) {
 	var ends [2]int
 	if unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK) != nil {

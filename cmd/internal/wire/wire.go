@@ -46,7 +46,8 @@ type Request struct {
 	// Progress, when not nil, counts the body bytes that went out, as they go;
 	// meters poll it.
 	Progress *atomic.Int64
-	// Trace may be nil.
+	// Trace may be nil. Its methods are called one at a time, but DataOut may
+	// come from another goroutine than the others.
 	Trace transport.Trace
 }
 
