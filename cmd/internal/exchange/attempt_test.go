@@ -131,6 +131,14 @@ func TestAttempt(t *testing.T) {
 			t.Errorf("second request: %s", log.Records[1].RawHead)
 		}
 	})
+	t.Run("HTTP_1_1_REQUIRED_is_asked_again", func(t *testing.T) {
+		s := retrytest.Serve(t, "rst-stream=HTTP_1_1_REQUIRED, 200 body=ok", retrytest.WithTLS(), retrytest.WithHTTP2())
+		r, o, body := get(t, operation(client(t, retry.SystemClock(), trusting(t, s)), template(t, "POST", s.URL, "data")))
+		log := s.Log()
+		if o.Class != retry.ClassNone || body != "ok" || len(r.Hops) != 2 || r.Hops[0].Err == nil || len(log.Records) != 2 || log.Records[1].Proto != "HTTP/1.1" || string(log.Records[1].Body) != "data" {
+			t.Errorf("%+v, hops %d\n%s", o, len(r.Hops), log)
+		}
+	})
 	t.Run("417_without_Expect_is_final", func(t *testing.T) {
 		s := retrytest.Serve(t, "417")
 		if r, o, _ := get(t, operation(client(t, retry.SystemClock(), transport.Settings{}), template(t, "GET", s.URL, ""))); o.Status != 417 || len(r.Hops) != 1 {

@@ -29,7 +29,14 @@ func (a *attempt) send() (*answer, error) {
 			return nil, err
 		}
 		x, reused, err := a.try(settings)
-		if err == nil || !reused || dead >= maxDead || !diedIdle(err) {
+		switch {
+		case errors.Is(err, wire.ErrHTTP11Required) && settings.HTTP != "1.1":
+			// The server did nothing but ask for the older version (RFC 9113 §7):
+			// a hop of its own.
+			older := *settings
+			older.HTTP, settings = "1.1", &older
+		case err != nil && reused && dead < maxDead && diedIdle(err):
+		default:
 			return x, err
 		}
 	}
