@@ -293,8 +293,9 @@ func (s *sheet) wait(i int) {
 	waited := d.WaitedMS.Duration()
 	until := s.d.Operation.StartedAt.Add(attemptEnd(a) + waited)
 	text := "waited " + s.dur(waited)
-	if d.WaitMS != nil && *d.WaitedMS+slack < *d.WaitMS {
-		text += " of " + s.dur(d.WaitMS.Duration())
+	planned := max(*orZero(d.WaitMS), *orZero(d.WouldWaitMS))
+	if last := i == len(s.d.Attempts)-1; last && *d.WaitedMS+slack < planned {
+		text += " of " + s.dur(time.Duration(planned))
 	}
 	text += " until " + Instant(until, s.d.Operation.StartedAt.Time, s.o.Location) + ": " + s.who(a)
 	s.detail(text, plain)
@@ -370,7 +371,7 @@ func (s *sheet) ending() {
 		text += StatusText(*o.Status) + ", "
 	}
 	text += fmt.Sprintf("%s in %s", plural(o.Attempts, "attempt"), s.dur(time.Duration(o.ElapsedMS)))
-	if o.WaitedMS > 0 {
+	if o.WaitedMS >= leastHold {
 		text += " (waited " + s.dur(time.Duration(o.WaitedMS)) + ")"
 	}
 	if o.Requests != o.Attempts {

@@ -134,6 +134,20 @@ func TestHumanUnfinished(t *testing.T) {
 	}
 }
 
+// R10.1: a wait that was cut short is drawn and told as far as it went.
+func TestHumanCanceledInWait(t *testing.T) {
+	d := sample("GET", api, "canceled", 130, try{status: 503, class: "status", took: 10 * time.Millisecond, would: 3 * time.Second})
+	a := &d.Attempts[0].Decision
+	a.WaitedMS, a.Source = Millis(time.Second), ptr("backoff")
+	d.Outcome.WaitedMS, d.Outcome.ElapsedMS = MS(time.Second), MS(1010*time.Millisecond)
+	if err := Consistent(d); err != nil {
+		t.Error(err)
+	}
+	if got := human(t, Options{}, d); !strings.Contains(got, "waited 1s of 3s until 10:00:01Z: backoff") || !strings.Contains(got, "█┄┄┄") {
+		t.Error(got)
+	}
+}
+
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }

@@ -64,7 +64,7 @@ func TestMessage(t *testing.T) {
 		"deadline":  "bide: --deadline 2s was reached during attempt 2: Operation timed out after 639 milliseconds with 0 bytes received (https://api.example.com), after 503 Service Unavailable from https://api.example.com in attempt 1",
 		"cap":       "bide: the server asks for 1d (Retry-After: 86400), more than --cap 5m: 429 Too Many Requests from https://api.example.com; another try may succeed at 2026-07-16 10:00:01Z; allow it with a larger --cap",
 		"unsafe":    "bide: not retried, since POST may have been acted on: 502 Bad Gateway from https://api.example.com; make it safe to repeat with --idempotency-key auto where the server knows keys, or vouch for it with --idempotent",
-		"connect":   "bide: failed after 3 attempts: Failed to connect to api.example.com port 443 after 0 ms: Couldn't connect to server (https://api.example.com)",
+		"connect":   "bide: failed after 3 attempts: Failed to connect to api.example.com port 443 after 0 ms: Couldn't connect to server",
 		"hostile":   "bide: not retried: 404 Not Found from https://例え.example",
 		"retried":   "",
 	} {

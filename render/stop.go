@@ -135,7 +135,7 @@ func lastFailure(d *Document) string {
 		}
 		if origin := where(a, d); origin != "" && a.Error == nil {
 			text += " from " + origin
-		} else if origin != "" && !strings.Contains(text, origin) {
+		} else if origin != "" && !strings.Contains(text, hostOf(origin)) {
 			text += " (" + origin + ")"
 		}
 		if !cutOff(d, i) {
@@ -203,6 +203,15 @@ func where(a *Attempt, d *Document) string {
 		return Text(Origin(a.Hops[n-1].URL))
 	}
 	return Text(Origin(d.Operation.URL))
+}
+
+// hostOf is the host of an origin, without scheme and port.
+func hostOf(origin string) string {
+	_, host, _ := strings.Cut(origin, "://")
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host = host[:i]
+	}
+	return strings.Trim(host, "[]")
 }
 
 func method(d *Document) string {
