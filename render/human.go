@@ -249,8 +249,15 @@ func (s *sheet) bar(from, to int) row {
 	return s.axis.bar(attempts, waits, marks)
 }
 
-// details: an error's text, the addresses that failed, the hops when there are several.
+// details: where a body went on, an error's text, the addresses that failed, the hops when there are several.
 func (s *sheet) details(a *Attempt) {
+	if a.ResumedFromBytes != nil {
+		text := "went on from " + Bytes(*a.ResumedFromBytes)
+		if !a.Counted {
+			text += ", not counted"
+		}
+		s.detail(text, plain)
+	}
 	if a.Error != nil && classOf(a) != string(retry.ClassStatus) {
 		s.detail(Text(*a.Error), plain)
 	}

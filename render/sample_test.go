@@ -166,6 +166,10 @@ func samples() map[string]*Document {
 	m["hostile"].Operation.Label = ptr("日本語\u202elabel")
 	m["held"] = sample("GET", api, "success", 0, try{status: 200, took: 15 * ms})
 	shift(m["held"], 1200*ms)
+	m["resumed"] = sample("GET", "https://dl.example.com/f", "success", 0,
+		try{status: 200, class: "truncated", phase: "body", err: "transfer closed with 8388608 bytes remaining to read", took: 900 * ms, source: "backoff", wait: 1100 * ms},
+		try{status: 206, took: 700 * ms})
+	m["resumed"].Attempts[1].Counted, m["resumed"].Attempts[1].ResumedFromBytes = false, ptr(int64(2<<20))
 	m["usage"] = sample("GET", "htps://x", "usage", 3)
 	return m
 }
