@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ import (
 //	await NAME CHECK...        the same, within 10 seconds
 //	proxy NAME SCRIPT          a scripted proxy: $NAME_URL
 //	dnsserver NAME ZONE        a scripted name server: $NAME_ADDR
+//	asked NAME HOST            the name server was asked for that name
 //	exits CODE PROGRAM ARG...  runs it; the exit code must be exactly that, without a panic
 //	signal NAME SIGNAL         to the program in the background of that name
 //	exited NAME CODE           how it ended; after wait
@@ -38,7 +40,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"serve": serve, "proxy": proxy, "dnsserver": dnsserver, "log": checkLog, "await": await,
 		"exits": exits, "signal": signal, "exited": exited, "json": checkJSON, "sha256": checkSHA256,
-		"pattern": pattern, "sleep": sleep,
+		"pattern": pattern, "sleep": sleep, "asked": asked,
 	}
 }
 
@@ -47,13 +49,16 @@ type servers struct{}
 
 // bench is what one script has running.
 type bench struct {
-	env      *testscript.Env
 	started  map[string]*retrytest.Server
+	names    map[string]*retrytest.DNSServer
 	programs map[string]*exec.Cmd
 }
 
-func newBench(e *testscript.Env) *bench {
-	return &bench{env: e, started: map[string]*retrytest.Server{}, programs: map[string]*exec.Cmd{}}
+func newBench() *bench {
+	return &bench{
+		started: map[string]*retrytest.Server{}, names: map[string]*retrytest.DNSServer{},
+		programs: map[string]*exec.Cmd{},
+	}
 }
 
 func of(ts *testscript.TestScript) *bench { return ts.Value(servers{}).(*bench) }
@@ -120,7 +125,16 @@ func dnsserver(ts *testscript.TestScript, neg bool, args []string) {
 	d, err := retrytest.NewDNS(args[1])
 	ts.Check(err)
 	ts.Defer(d.Close)
+	of(ts).names[args[0]] = d
 	ts.Setenv(args[0]+"_ADDR", d.Addr)
+}
+
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 2 && of(ts).names[args[0]] != nil, "asked NAME HOST")
+	found := slices.ContainsFunc(of(ts).names[args[0]].Queries(), func(q retrytest.DNSQuery) bool { return q.Name == args[1] })
+	if found == neg {
+		ts.Fatalf("asked for %s: %v", args[1], found)
+	}
 }
 
 // named is the server of that name.

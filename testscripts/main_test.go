@@ -4,6 +4,7 @@ package testscripts
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,7 +33,16 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setup,
 		Cmds:                commands(),
+		Condition:           condition,
 	})
+}
+
+// condition knows [root]: this user may do everything.
+func condition(name string) (bool, error) {
+	if name == "root" {
+		return os.Geteuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
 }
 
 // setup gives each script a home of its own, short waits and no proxy.
@@ -44,6 +54,6 @@ func setup(e *testscript.Env) error {
 	} {
 		e.Setenv(v[0], v[1])
 	}
-	e.Values[servers{}] = newBench(e)
+	e.Values[servers{}] = newBench()
 	return os.MkdirAll(home, 0o700)
 }

@@ -66,17 +66,31 @@ func NewDNS(zone string) (*DNSServer, error) {
 	if d.zone, err = parseZone(zone); err != nil {
 		return nil, err
 	}
-	if d.udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	d.Addr = d.udp.LocalAddr().String()
-	if d.tcp, err = net.Listen("tcp", d.Addr); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen: %w", err), d.udp.Close())
+	if err := d.listen(); err != nil {
+		return nil, err
 	}
 	d.running.Add(2)
 	go d.serveUDP()
 	go d.serveTCP()
 	return d, nil
+}
+
+// listen finds a port that is free for both protocols.
+func (d *DNSServer) listen() error {
+	var failed error
+	for range 20 {
+		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
+		d.Addr = tcp.Addr().String()
+		if d.udp, err = net.ListenPacket("udp", d.Addr); err == nil {
+			d.tcp = tcp
+			return nil
+		}
+		failed = errors.Join(fmt.Errorf("listen: %w", err), tcp.Close())
+	}
+	return failed
 }
 
 // parseZone reads a zone's text.
