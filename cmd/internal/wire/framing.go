@@ -48,7 +48,7 @@ func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
 		} else {
 			d.kind, d.codings, d.keep = framedClose, codings, false
 		}
-		d.codings = real(d.codings)
+		d.codings = withoutIdentity(d.codings)
 		return d, nil
 	case r.IgnoreLength:
 		d.kind, d.keep = framedClose, false
@@ -63,8 +63,8 @@ func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
 	return d, nil
 }
 
-// real drops "identity", an old name for no coding.
-func real(codings []string) []string {
+// withoutIdentity drops "identity", an old name for no coding.
+func withoutIdentity(codings []string) []string {
 	var out []string
 	for _, c := range codings {
 		if c != "identity" {
