@@ -63,11 +63,24 @@ func (a *attempt) run() retry.Outcome {
 			return a.final(x, o)
 		}
 		a.rememberStart(x, next)
-		x.live.give(next.url.Origin() == a.at.url.Origin())
+		x.live.give(next.url.SameOrigin(a.at.url))
+		a.announce(next)
 		if stop := a.pause(x, next, &o); stop {
 			return o
 		}
 		a.at = *next
+	}
+}
+
+// announce tells -v, in curl's words, what comes next.
+func (a *attempt) announce(next *hopState) {
+	trace := a.op.Client.Trace
+	if trace == nil {
+		return
+	}
+	trace.Info("Issue another request to this URL: '" + next.url.Redacted(false) + "'")
+	if next.method != a.at.method {
+		trace.Info("Switch from " + a.at.method + " to " + next.method)
 	}
 }
 

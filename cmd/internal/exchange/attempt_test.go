@@ -158,6 +158,28 @@ func TestAttempt(t *testing.T) {
 	})
 }
 
+// infos is a trace that keeps what is said.
+type infos struct{ said []string }
+
+func (i *infos) Info(text string) { i.said = append(i.said, text) }
+func (i *infos) HeaderOut([]byte) {}
+func (i *infos) HeaderIn([]byte)  {}
+func (i *infos) DataOut([]byte)   {}
+func (i *infos) DataIn([]byte)    {}
+func (i *infos) WantsData() bool  { return false }
+
+func TestTraceOfRedirect(t *testing.T) {
+	s := retrytest.Serve(t, "/a: 303 location=/b?token=s3cret\n/b: 200")
+	c := client(t, retry.SystemClock(), transport.Settings{})
+	trace := &infos{}
+	c.Trace = trace
+	get(t, operation(c, template(t, "POST", s.URL+"/a", "x")))
+	all := strings.Join(trace.said, "\n")
+	if !strings.Contains(all, "Issue another request to this URL: '"+s.URL+"/b?token=***'\nSwitch from POST to GET") || strings.Contains(all, "s3cret") {
+		t.Errorf("said:\n%s", all)
+	}
+}
+
 // failingBody is a body that cannot be opened, or cannot be read.
 type failingBody struct{ open, read error }
 
