@@ -152,9 +152,12 @@ func describeDecision(a retry.Attempt) render.Decision {
 	if a.Decision.Retry {
 		d.Action = "retry"
 		d.WaitMS, d.WaitedMS = ms(a.Decision.Wait), ms(a.Waited)
-	} else if a.Decision.HasWait {
+		return d
+	}
+	if a.Decision.HasWait {
 		d.WouldWaitMS = ms(a.Decision.Wait)
 	}
+	d.WaitedMS = phase(a.Waited) // a wait that was cut short
 	return d
 }
 

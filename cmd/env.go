@@ -33,8 +33,8 @@ type Env struct {
 	Terminal func(f any) (columns int, ok bool)
 	// Location is the time zone of notices.
 	Location *time.Location
-	// Argv is the process's own argument vector, whose secrets are overwritten
-	// (R11.3); nil leaves it alone.
+	// Argv is the process's own argument vector without the program's name, whose
+	// secrets are overwritten (R11.3); nil leaves it alone.
 	Argv []string
 }
 
@@ -56,7 +56,7 @@ func SystemEnv() Env {
 		Signals:  signals,
 		Terminal: terminal,
 		Location: time.Local,
-		Argv:     os.Args,
+		Argv:     os.Args[1:],
 	}
 }
 

@@ -15,6 +15,9 @@ type signalError struct{ signal os.Signal }
 
 func (e signalError) Error() string { return "stopped by " + e.signal.String() }
 
+// Is makes it a cancellation to everyone who asks for the cause's kind.
+func (e signalError) Is(target error) bool { return target == context.Canceled }
+
 // signalCode is 128 plus the signal's number (R10.1).
 func signalCode(ctx context.Context) exitcode.Code {
 	var stopped signalError

@@ -112,7 +112,7 @@ func (r *run) operations(ctx context.Context) exitcode.Code {
 
 // group runs the operations of one group; more is false when the run ends here.
 func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code, more bool) {
-	g, err := r.prepare(group)
+	g, err := r.prepare(ctx, group)
 	defer g.close()
 	if err != nil {
 		return r.refuse(err), !r.options.Global.FailEarly

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
 	*flags.Group
+	files   *request.Files
 	client  *exchange.Client
 	headers []request.HeaderLine
 	body    request.Body // of -d and its kin, nil none
@@ -30,16 +32,21 @@ type prepared struct {
 }
 
 // prepare reads what the group's flags name. Nothing has been sent yet.
-func (r *run) prepare(group *flags.Group) (*prepared, error) {
-	g := &prepared{Group: group}
-	files := r.files(group)
+func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error) {
+	files := r.files(ctx, group)
+	g := &prepared{Group: group, files: files}
 	var err error
 	if g.headers, err = request.ParseHeaders(group.Headers, files); err != nil {
 		return g, err
 	}
 	parts := make([]request.DataPart, len(group.Data))
+	json := false
 	for i, d := range group.Data {
+		json = json || d.Kind == flags.DataJSON
 		parts[i] = request.DataPart{Kind: string(d.Kind), Value: d.Value}
+	}
+	if json {
+		g.headers = request.JSONHeaders(g.headers)
 	}
 	if group.Get {
 		g.query, err = request.Query(parts, files)
@@ -76,13 +83,14 @@ func (g *prepared) close() {
 
 // files is how the bodies of a group's requests are reached. A stream is kept
 // only where the policy can ever need it twice (R8.1).
-func (r *run) files(group *flags.Group) *request.Files {
+func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 	policy := group.Policy
 	gate := policy.Idempotent || group.IdempotencyKey != "" || policy.SafeOn != (retry.Set{})
 	for _, arg := range group.URLs {
 		gate = gate || retry.IdempotentMethod(methodOf(group, arg))
 	}
 	return &request.Files{
+		Context:   ctx,
 		Stdin:     r.env.Stdin,
 		TempDir:   r.env.Getenv("TMPDIR"),
 		NoSpool:   group.NoSpool,
@@ -105,7 +113,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 		URL: u, Method: methodOf(g.Group, arg), MethodGiven: g.Method != "",
 		Headers: g.headers, UserAgent: "bide/" + version, Accept: "*/*",
 		Range: g.Range, Compressed: g.Compressed, Body: g.body,
-		Cookies: strings.Join(g.Cookies, "; "), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
+		Cookies: strings.Join(g.Cookies, ";"), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
 		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
 	}
@@ -124,7 +132,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 // addBody sets what the body's kind says of it: -T's file, or -d's form.
 func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error {
 	if arg.HasUpload {
-		body, err := request.FromUpload(arg.Upload, r.files(g.Group))
+		body, err := request.FromUpload(arg.Upload, g.files)
 		if err != nil {
 			return err
 		}
@@ -135,12 +143,6 @@ func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error 
 		return nil
 	}
 	t.ContentType = "application/x-www-form-urlencoded"
-	for _, d := range g.Data {
-		if d.Kind == flags.DataJSON {
-			t.ContentType, t.Accept = "application/json", "application/json"
-			break
-		}
-	}
 	return nil
 }
 
