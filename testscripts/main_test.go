@@ -4,6 +4,7 @@ package testscripts
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Scripts wait more than they work; -parallel on the command line wins.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"bide": func() { os.Exit(cmd.Main(context.Background(), cmd.SystemEnv())) },
 		// bide-canceled is bide whose caller has given up before the start.

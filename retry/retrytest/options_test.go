@@ -3,6 +3,7 @@ package retrytest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -226,6 +227,36 @@ func TestServe_closes_a_kept_alive_connection_after_the_request(t *testing.T) {
 		}
 	}
 	s.Log().Check(t, "statuses=200,close", "connections=1")
+}
+
+// The client is still sending: it must see an end, or the answer, and no reset.
+func TestStep_read_leaves_the_body(t *testing.T) {
+	for script, want := range map[string]int{"close read=10B": 0, "413 read=10B": 413, "413 read=0B": 413} {
+		t.Run(script, func(t *testing.T) {
+			s := Serve(t, script)
+			c, err := net.Dial("tcp", net.JoinHostPort(s.Host, s.Port))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+			_, _ = c.Write(Pattern(200_000))
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			switch {
+			case err == nil:
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+				if resp.StatusCode != want || !resp.Close {
+					t.Errorf("%d, close %v", resp.StatusCode, resp.Close)
+				}
+			case want != 0 || !errors.Is(err, io.ErrUnexpectedEOF):
+				t.Errorf("%v", err)
+			}
+			if r := s.Log().Records[0]; r.BodyComplete || r.BodyBytes > 10 {
+				t.Errorf("%d bytes read", r.BodyBytes)
+			}
+		})
+	}
 }
 
 func TestWithConnections(t *testing.T) {

@@ -29,6 +29,9 @@ func parseScript(text string) (*script, error) {
 	return &script{routes: p.routes}, nil
 }
 
+// maxInterim bounds the repetitions of a 1xx step.
+const maxInterim = 100
+
 const stepExpected = "a step (a status such as 503, or a fault such as reset)"
 
 // route reads a head (which only the first route may lack), steps, "then=" and
@@ -110,7 +113,11 @@ func (p *parser) steps(r *route) {
 		switch {
 		case p.err != nil:
 		case s.status >= 100 && s.status < 200 && s.status != 101:
-			for range max(s.times, 1) {
+			if s.times == forever || s.times > maxInterim {
+				p.fail(start, s.src, "a 1xx step at most x"+strconv.Itoa(maxInterim))
+				break
+			}
+			for range s.times {
 				interim = append(interim, s)
 			}
 		default:

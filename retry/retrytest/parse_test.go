@@ -111,6 +111,7 @@ func TestParseScript_errors(t *testing.T) {
 		{"200, then=never", 1, 6, "then=never", "then=last"},
 		{"200, then=last, 503", 1, 17, "503", "the end of the route"},
 		{"103", 1, 4, "", "a final answer"},
+		{"103 xinf, 200", 1, 1, "103 xinf", "at most x100"},
 		{"200 [nope]", 1, 6, "nope", "a route option"},
 		{"200 [idempotent", 1, 16, "", "a route option"},
 		{"200 [idempotent] 503", 1, 18, "503", "a route such as"},

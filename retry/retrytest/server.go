@@ -2,6 +2,7 @@ package retrytest
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -144,8 +145,14 @@ func (s *Server) accept(l net.Listener) {
 	}
 	for {
 		nc, err := l.Accept()
-		if err != nil {
-			return // closed; a passing error of accept on loopback is not worth a guess
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // such as too many open files, for the moment
+			if !s.sleep(5 * time.Millisecond) {
+				return
+			}
+			continue
 		}
 		s.mu.Lock()
 		s.opened++
