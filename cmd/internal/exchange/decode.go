@@ -72,7 +72,7 @@ func decode(src io.Reader, codings []string) (io.Reader, error) {
 		open := opener(name)
 		if open == nil {
 			// The name comes from the server.
-			return nil, undecodable(fmt.Errorf("Unrecognized content encoding type %.40q", name)) //nolint:staticcheck // curl's words
+			return nil, undecodable(fmt.Errorf("unrecognized content encoding type %.40q", name))
 		}
 		src = &layer{name: name, open: open, src: &faithful{src: src}}
 	}
@@ -165,7 +165,7 @@ func (l *layer) explain(err error) error {
 		return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody,
 			fmt.Errorf("the %s stream ended early: %w", l.name, io.ErrUnexpectedEOF))
 	}
-	return undecodable(fmt.Errorf("Error while processing content unencoding: %w", err)) //nolint:staticcheck // curl's words
+	return undecodable(fmt.Errorf("error while processing content unencoding: %w", err))
 }
 
 // faithful remembers the error of a source.

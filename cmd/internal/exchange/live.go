@@ -255,5 +255,5 @@ func (s *limited) Read(p []byte) (int, error) {
 }
 
 func tooLarge() error {
-	return failure(retry.ClassSize, exitcode.TooLarge, retry.PhaseBody, errors.New("Maximum file size exceeded")) //nolint:staticcheck // curl's words
+	return failure(retry.ClassSize, exitcode.TooLarge, retry.PhaseBody, errors.New("maximum file size exceeded"))
 }

@@ -42,7 +42,7 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 			a.r.RedirectURL = to.String()
 		}
 		return nil, failure(retry.ClassRedirect, exitcode.TooManyRedirect, retry.PhaseDone,
-			fmt.Errorf("Maximum (%d) redirects followed", t.MaxRedirects)) //nolint:staticcheck // curl's words
+			fmt.Errorf("maximum (%d) redirects followed", t.MaxRedirects))
 	}
 	if err != nil {
 		return nil, err

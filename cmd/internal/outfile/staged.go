@@ -64,19 +64,6 @@ func newStaged(name, path string, info os.FileInfo, tempDir string) (*staged, er
 	return s, nil
 }
 
-// mayWrite asks whether the target's own mode lets us write: replacing it by a
-// rename would get around that. A program that runs (ETXTBSY) can be replaced.
-func mayWrite(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err == nil {
-		return f.Close()
-	}
-	if errors.Is(err, syscall.ETXTBSY) {
-		return nil
-	}
-	return err
-}
-
 // adopt gives the staged file the target's owner and mode, the owner first:
 // changing it clears mode bits.
 func adopt(f *os.File, target os.FileInfo) error {

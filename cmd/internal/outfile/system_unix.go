@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // hasDescriptorNames: /dev/fd exists here.
@@ -62,6 +64,17 @@ func openFIFO(path string) func(<-chan struct{}) (io.Writer, io.Closer, error) {
 func isNull(info os.FileInfo) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(null, info)
+}
+
+// mayWrite asks whether the target's own mode lets us write: replacing it by a
+// rename would get around that. A program that runs (ETXTBSY) can be replaced.
+// The file is not opened: whoever watches it would take that for a change.
+func mayWrite(path string) error {
+	err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS)
+	if err == nil || errors.Is(err, syscall.ETXTBSY) {
+		return nil
+	}
+	return err
 }
 
 // adoptOwner gives f the target's owner and group where they differ.

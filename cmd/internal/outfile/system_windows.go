@@ -34,5 +34,15 @@ func isNull(info os.FileInfo) bool {
 	return err == nil && os.SameFile(null, info)
 }
 
+// mayWrite asks for the read-only mark: replacing the file by a rename would
+// get around it.
+func mayWrite(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o200 == 0 {
+		return syscall.ERROR_ACCESS_DENIED
+	}
+	return err
+}
+
 // adoptOwner: files here take their owner and access list from the folder.
 func adoptOwner(*os.File, os.FileInfo) error { return nil }
