@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/net/dns/dnsmessage"
 )
 
 // DNSServer is a name server on a loopback port, over UDP and TCP, that answers
@@ -206,85 +204,4 @@ func (d *DNSServer) serveConn(c net.Conn) {
 			return
 		}
 	}
-}
-
-// answer makes the answer to one query; nil is silence.
-func (d *DNSServer) answer(query []byte) []byte {
-	var p dnsmessage.Parser
-	h, err := p.Start(query)
-	if err != nil || h.Response {
-		return nil
-	}
-	q, err := p.Question()
-	if err != nil {
-		return nil
-	}
-	text := d.take(q)
-	m := dnsmessage.Message{
-		Header: dnsmessage.Header{
-			ID: h.ID, Response: true, Authoritative: true,
-			RecursionDesired: h.RecursionDesired, RecursionAvailable: true,
-		},
-		Questions: []dnsmessage.Question{q},
-	}
-	switch text {
-	case "silent":
-		return nil
-	case "nxdomain":
-		m.RCode = dnsmessage.RCodeNameError
-	case "servfail":
-		m.RCode = dnsmessage.RCodeServerFailure
-	case "refused":
-		m.RCode = dnsmessage.RCodeRefused
-	case "empty":
-	default:
-		m.Answers = addresses(q, text)
-	}
-	packed, err := m.Pack()
-	if err != nil {
-		return nil
-	}
-	return packed
-}
-
-// take logs a question and gives the answer whose turn it is.
-func (d *DNSServer) take(q dnsmessage.Question) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	name := strings.TrimSuffix(q.Name.String(), ".")
-	kind := strings.TrimPrefix(q.Type.String(), "Type")
-	d.queries = append(d.queries, DNSQuery{name, kind})
-	answers := d.zone[strings.ToLower(name)]
-	if answers == nil {
-		answers = d.zone["*"]
-	}
-	if answers == nil {
-		return "nxdomain"
-	}
-	key := strings.ToLower(name) + " " + kind
-	i := min(d.asked[key], len(answers)-1)
-	d.asked[key]++
-	return answers[i]
-}
-
-// addresses are those of the question's type.
-func addresses(q dnsmessage.Question, text string) []dnsmessage.Resource {
-	var all []dnsmessage.Resource
-	for field := range strings.FieldsSeq(text) {
-		a, err := netip.ParseAddr(field)
-		if err != nil {
-			continue // the zone was checked
-		}
-		r := dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1}}
-		switch {
-		case a.Is4() && q.Type == dnsmessage.TypeA:
-			r.Body = &dnsmessage.AResource{A: a.As4()}
-		case a.Is6() && q.Type == dnsmessage.TypeAAAA:
-			r.Body = &dnsmessage.AAAAResource{AAAA: a.As16()}
-		default:
-			continue
-		}
-		all = append(all, r)
-	}
-	return all
 }
