@@ -239,6 +239,10 @@ func (m *maker) dialUnix(ctx context.Context) (net.Conn, *Error) {
 	end := m.pool.mono()
 	m.facts.Connect = end - start
 	m.facts.Dials = []Dial{{Address: shown, Err: err, Took: end - start}}
+	if errors.Is(err, syscall.EINVAL) {
+		return nil, m.fail(retry.ClassRequest, exitcode.Resolve, retry.PhaseConnect,
+			"Unix socket path too long: '"+printable(shown)+"'", err)
+	}
 	if err != nil {
 		if err := m.stopped(ctx, retry.PhaseConnect); err != nil {
 			return nil, err
