@@ -177,6 +177,16 @@ func TestDeliverErrors(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	})
+	t.Run("R10.1_sink_given_up_by_a_signal", func(t *testing.T) {
+		_, r, o := head(t, "200 body=x")
+		ctx, cancel := context.WithCancel(t.Context())
+		sink := outfile.Stdout(io.Discard, outfile.StreamOptions{})
+		cancel()
+		_ = sink.Abandon()
+		if o = r.Deliver(ctx, sink, o); o.Class != retry.ClassCanceled || !errors.Is(o.Err, context.Canceled) {
+			t.Errorf("%+v", o)
+		}
+	})
 	t.Run("R10.1_canceled_while_the_output_is_full", func(t *testing.T) {
 		in, out, err := os.Pipe()
 		if err != nil {

@@ -114,6 +114,23 @@ func TestHonestCount(t *testing.T) {
 	}
 }
 
+// TestIdleFoundDead/R1.1: an idle connection that fails before a byte of the
+// request went out is replaced, and is no hop; a POST without a key, too.
+func TestIdleFoundDead(t *testing.T) {
+	s := retrytest.Serve(t, "200 body=ok")
+	c := client(t, retry.SystemClock(), transport.Settings{})
+	r, _, _ := get(t, operation(c, template(t, "GET", s.URL, "")))
+	// It looks alive to the pool, but takes no byte.
+	if err := r.live.conn.TCP.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	r, o, body := get(t, operation(c, template(t, "POST", s.URL, "data")))
+	if o.Class != retry.ClassNone || body != "ok" || len(r.Hops) != 1 || r.Hops[0].Reused || len(r.Dials) != 1 {
+		t.Errorf("%+v, hops %+v", o, r.Hops)
+	}
+	s.Log().Check(t, "requests=2", "connections=2")
+}
+
 func honest(t *testing.T, script string, h2 bool) (*retrytest.Server, *Client) {
 	if !h2 {
 		return retrytest.Serve(t, script), client(t, fakeClock(), transport.Settings{})
