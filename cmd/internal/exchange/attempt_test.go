@@ -47,6 +47,13 @@ func TestAttempt(t *testing.T) {
 			t.Errorf("hop %+v", h)
 		}
 	})
+	t.Run("bytes_of_each_hop", func(t *testing.T) {
+		s := retrytest.Serve(t, "/a: 307 location=/b body=away\n/b: 200 body=here!")
+		r, _, _ := get(t, operation(client(t, retry.SystemClock(), transport.Settings{}), template(t, "PUT", s.URL+"/a", "data")))
+		if h := r.Hops; len(h) != 2 || h[0].BodyOut != 4 || h[0].BodyIn != 4 || h[1].BodyOut != 4 || h[1].BodyIn != 5 || r.SentBytes != 8 || r.ReceivedBytes != 9 {
+			t.Errorf("hops %+v, sent %d, received %d", h, r.SentBytes, r.ReceivedBytes)
+		}
+	})
 	t.Run("classes_of_statuses", func(t *testing.T) {
 		for status, want := range map[int]retry.Class{200: "", 204: "", 304: "", 302: "", 400: "status", 404: "status", 429: "status", 503: "status", 202: "status"} {
 			s := retrytest.Serve(t, fmt.Sprintf("%d retry-after=7", status))

@@ -126,6 +126,7 @@ type Hop struct {
 	Location            string        // as received
 	Wait                time.Duration // before the next hop (R5.6, R4.12); 0 none
 	HeaderOut, HeaderIn int64
+	BodyOut, BodyIn     int64 // as they went over the wire; BodyIn as far as read, as in ReceivedBytes
 	Err                 error
 }
 

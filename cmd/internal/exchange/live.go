@@ -91,6 +91,7 @@ func closeBodyOf(l *live) {
 func (l *live) give(wait bool) {
 	if wait {
 		l.body.Drain(drainLimit, drainWithin)
+		l.r.Hops[l.hop].BodyIn = l.body.Received()
 		l.r.past.Add(l.body.Received())
 		l.settle()
 		return
@@ -137,6 +138,7 @@ func (r *Response) Discard() {
 	case l.atHand():
 		// Nothing to wait for: the next attempt finds the connection at once.
 		l.body.Drain(drainLimit, drainWithin)
+		r.Hops[l.hop].BodyIn = l.body.Received()
 		r.ReceivedBytes = r.Received()
 		l.settle()
 	default:
@@ -169,7 +171,11 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	now := l.client.Clock.Mono()
 	h := &r.Hops[l.hop]
 	h.Body, h.Total = now-h.Timing.Head, now-h.Start
-	r.SentBytes += max(l.body.Uploaded()-h.Timing.BodyOut, 0)
+	if late := l.body.Uploaded() - h.BodyOut; late > 0 { // the answer overtook the upload
+		h.BodyOut += late
+		r.SentBytes += late
+	}
+	h.BodyIn = l.body.Received()
 	if err == nil {
 		if raw := l.body.RawTrailer(); len(raw) > 0 {
 			r.Blocks = append(r.Blocks, raw)

@@ -259,12 +259,12 @@ func (a *attempt) answered(h *Hop, x *answer) {
 
 func (a *attempt) record(h *Hop) {
 	a.r.Hops = append(a.r.Hops, *h)
-	a.r.SentBytes += h.Timing.BodyOut
+	a.r.SentBytes += h.BodyOut
 }
 
 // time takes the instants apart into phases.
 func (h *Hop) time(t wire.Timing) {
-	h.Timing, h.HeaderOut, h.HeaderIn = t, t.HeadOut, t.HeadIn
+	h.Timing, h.HeaderOut, h.HeaderIn, h.BodyOut = t, t.HeadOut, t.HeadIn, t.BodyOut
 	from := t.Start
 	if t.Sent > t.Start {
 		h.Send, from = t.Sent-t.Start, t.Sent
