@@ -144,7 +144,7 @@ func (l *Log) property(name string) (string, error) {
 	case "gaps-grow":
 		return l.each(gapsGrow)
 	case "same-key":
-		return l.each(sameKey)
+		return l.sameKeys()
 	case "fresh-key-per-operation":
 		return l.freshKeys()
 	case "same-body":

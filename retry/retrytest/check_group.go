@@ -78,17 +78,38 @@ func gapsGrow(g []Record) (string, error) {
 
 const keyHeader = "Idempotency-Key"
 
-// sameKey wants one key on all requests. Requests without any pass where the
-// method may be repeated, and then at least one key must be there over all.
-func sameKey(g []Record) (string, error) {
-	first := g[0].Values(keyHeader)
-	if len(first) == 0 {
-		if len(g) > 1 {
+// sameKeys wants one key on all requests of a group. A group without any key
+// passes over where nothing was repeated or the method may be; some group must
+// have one.
+func (l *Log) sameKeys() (string, error) {
+	keyed := 0
+	detail, err := l.each(func(g []Record) (string, error) {
+		without := true
+		for i := range g {
+			without = without && !g[i].Has(keyHeader)
+		}
+		switch {
+		case !without:
+			keyed++
+			return sameHeader(g, keyHeader)
+		case len(g) > 1 && !repeatable(g[0].Method):
 			return "", fmt.Errorf("%s was repeated without a key", escape(g[0].Method))
 		}
-		return "", fmt.Errorf("cannot be evaluated: one %s without a key", escape(g[0].Method))
+		return fmt.Sprintf("%s without a key", escape(g[0].Method)), nil
+	})
+	if err == nil && keyed == 0 {
+		return "", errors.New("cannot be evaluated: no request has a key")
 	}
-	return sameHeader(g, keyHeader)
+	return detail, err
+}
+
+// repeatable names the idempotent methods of RFC 9110 section 9.2.2.
+func repeatable(method string) bool {
+	switch method {
+	case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE":
+		return true
+	}
+	return false
 }
 
 func sameHeader(g []Record, name string) (string, error) {

@@ -45,6 +45,10 @@ func TestVerify(t *testing.T) {
 	overlap := made(with(at(0, 200), func(r *Record) { r.Answered = 2 * time.Second }), at(1, 200))
 	marked := made(at(0, 503), at(2, 200))
 	marked.exit, marked.hasExit = time.Second, true
+	get := func(r *Record) { r.Method, r.Path = "GET", "/" }
+	mixed := made(with(at(0, 200), get), with(at(1, 200), get), at(2, 503, "Idempotency-Key: k"), at(3, 200, "Idempotency-Key: k"))
+	lostKey := made(at(0, 503), at(1, 200, "Idempotency-Key: k"))
+	reads := made(with(at(0, 200), get), with(at(1, 200), get))
 	fault := made(with(at(0, 0), func(r *Record) { r.fault = "reset" }), at(1, 200))
 	for _, tt := range []struct {
 		log   *Log
@@ -60,6 +64,7 @@ func TestVerify(t *testing.T) {
 		{three, "gaps>=1s", ""}, {three, "gaps>=1.5s", "not >=1.5s"}, {three, "gaps-grow", ""}, {asking, "gaps-grow", "gap2"},
 		{asking, "gaps>=retry-after", "not >=2s"}, {three, "gaps>=retry-after", "cannot be evaluated"},
 		{three, "same-key", ""}, {asking, "same-key", "repeated without a key"}, {three, "same-header:x", "request 2"}, {three, "same-header:Y", "cannot be evaluated"},
+		{mixed, "same-key", ""}, {lostKey, "same-key", "cannot be evaluated"}, {reads, "same-key", "no request has a key"},
 		{twoKeys, "fresh-key-per-operation", ""}, {oneKey, "fresh-key-per-operation", "the same key"}, {asking, "fresh-key-per-operation", "cannot be evaluated"},
 		{three, "same-body", ""}, {twoKeys, "same-body", "another body"},
 		{three, "no-overlap", ""}, {overlap, "no-overlap", "came before"},

@@ -1,9 +1,12 @@
 package retrytest_test
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 
 	"github.com/bidehttp/bide/retry/retrytest"
 )
@@ -57,6 +60,48 @@ func ExampleLog_Verify() {
 	// attempts=2 true
 	// gaps>=retry-after false
 	// last-status=200 true
+}
+
+// A name that the name server cannot resolve at first.
+func ExampleNewDNS() {
+	d, err := retrytest.NewDNS("api.test: servfail, servfail, servfail, servfail, 127.0.0.1")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer d.Close()
+	r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var dialer net.Dialer
+		return dialer.DialContext(ctx, network, d.Addr)
+	}}
+	for range 5 {
+		addrs, err := r.LookupNetIP(context.Background(), "ip4", "api.test.")
+		if err == nil {
+			fmt.Println(addrs)
+			break
+		}
+	}
+	// Output:
+	// [127.0.0.1]
+}
+
+// A proxy that refuses the first tunnel.
+func ExampleWithProxy() {
+	p, err := retrytest.New("503 retry-after=1, 200", retrytest.WithProxy())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	proxy, _ := url.Parse(p.URL)
+	c := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
+	_, err = c.Get("https://api.test/")
+	fmt.Println(err)
+	r := p.Log().Records[0]
+	fmt.Println(r.Method, r.Target, r.Status)
+	// Output:
+	// Get "https://api.test/": Service Unavailable
+	// CONNECT api.test:443 503
 }
 
 // A wrong script says where, and what was expected.
