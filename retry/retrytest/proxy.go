@@ -2,6 +2,7 @@ package retrytest
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func (c *conn) relay(x *exchange, in *intake, out *http1Carrier) bool {
 	}
 	addr := x.req.Target
 	if !tunnel {
-		addr = net.JoinHostPort(target.Hostname(), portOr(target.Port(), "80"))
+		addr = net.JoinHostPort(target.Hostname(), cmp.Or(target.Port(), "80"))
 	}
 	for i := range x.st.interim {
 		if out.interim(&x.st.interim[i]) != nil {
@@ -73,13 +74,6 @@ func (c *conn) relay(x *exchange, in *intake, out *http1Carrier) bool {
 	}
 	x.done()
 	return true
-}
-
-func portOr(port, otherwise string) string {
-	if port == "" {
-		return otherwise
-	}
-	return port
 }
 
 // dial opens the connection to an origin; Close cuts it like any other.
@@ -106,10 +100,7 @@ func (c *conn) dial(addr string) (net.Conn, error) {
 func (c *conn) tunnel(x *exchange, out *http1Carrier, up net.Conn) {
 	x.answering(x.st.status, x.st.src, x.st.header, time.Now())
 	var b strings.Builder
-	reason := x.st.reason
-	if reason == "" {
-		reason = "Connection established"
-	}
+	reason := cmp.Or(x.st.reason, "Connection established")
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", x.st.status, reason)
 	writeFields(&b, x.st.header)
 	if _, err := io.WriteString(c, b.String()+"\r\n"); err != nil {
