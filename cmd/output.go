@@ -108,6 +108,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		return r.Deliver(ctx, io.Discard, o)
 	}
 	if err := out.sink.Reset(); err != nil {
+		r.Discard()
 		o.Class, o.Err, o.Stop = retry.ClassOutput, err, retry.OutputCommitted
 		return o
 	}

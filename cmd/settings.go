@@ -23,7 +23,7 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		UnixSocket: g.UnixSocket, AbstractSocket: g.AbstractSocket,
 		Resolve: g.Resolve, ConnectTo: g.ConnectTo,
 		KeepaliveTime: g.KeepaliveTime, NoKeepalive: g.NoKeepalive, Nagle: g.NoTCPNoDelay,
-		HTTP: g.HTTP,
+		DNSServer: strings.Join(g.DNSServers, ","), HTTP: g.HTTP,
 		TLS: transport.TLS{
 			Insecure: g.Insecure, CAFile: cmp.Or(g.CACert, env("CURL_CA_BUNDLE")), CAPath: g.CAPath,
 			CertFile: g.Cert, CertPass: g.Pass, KeyFile: g.Key, Min: g.TLSMin, Max: g.TLSMax, Ciphers: g.Ciphers,

@@ -62,7 +62,6 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 // fillResponse adds what the last attempt's answer and hops tell.
 func fillResponse(v *writeout.Values, r *exchange.Response) {
 	v.Status, v.NumRedirects, v.RedirectURL = r.Status, r.Redirects, r.RedirectURL
-	v.SizeUpload, v.SizeDownload = r.SentBytes, r.ReceivedBytes
 	v.HTTPVersion = strings.TrimSuffix(strings.TrimPrefix(r.Proto, "HTTP/"), ".0")
 	if r.URL != nil {
 		v.URLEffective, v.Scheme = r.URL.String(), r.URL.Scheme
@@ -100,6 +99,7 @@ func fillHop(v *writeout.Values, h *exchange.Hop, start time.Duration) {
 	v.RemoteIP, v.RemotePort = splitAddress(h.Remote)
 	v.LocalIP, v.LocalPort = splitAddress(h.Local)
 	v.Referer = h.Referer
+	v.SizeUpload, v.SizeDownload = h.BodyOut, h.BodyIn // of the last request alone, as curl counts
 	v.HTTPConnect = h.Facts.ProxyStatus
 	v.SSLVerifyResult = h.Facts.VerifyResult
 	v.TimeNameLookup = since(start, h.Facts.LookedUp)

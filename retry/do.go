@@ -83,6 +83,8 @@ type engine struct {
 	// next attempt.
 	seen, target time.Duration
 
+	held time.Duration // by a shared hold before the first attempt
+
 	counting    counting
 	misdirected int
 }

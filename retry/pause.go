@@ -17,10 +17,9 @@ func (e *engine) begin() bool {
 		e.stop(reason)
 		return false
 	}
-	from := e.l.Clock.Mono()
 	reason := e.holdOn(true)
-	e.rec.InitialWait = e.l.Clock.Mono() - from
-	e.rec.Waited += e.rec.InitialWait
+	e.rec.InitialWait = e.held
+	e.rec.Waited += e.held
 	if reason != "" {
 		e.stop(reason)
 		return false
@@ -74,7 +73,11 @@ func (e *engine) holdOn(first bool) Reason {
 			return reason
 		}
 		e.observe(Event{Kind: EventHold, Decision: d, Wait: d.Wait, Until: e.l.Clock.Wall().Add(d.Wait)})
-		if reason := e.sleepUntil(addSaturating(now, d.Wait)); reason != "" {
+		reason := e.sleepUntil(addSaturating(now, d.Wait))
+		if first {
+			e.held += e.l.Clock.Mono() - now
+		}
+		if reason != "" {
 			return reason
 		}
 	}

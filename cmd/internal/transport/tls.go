@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -120,7 +121,20 @@ func (m *maker) handshake(ctx context.Context, conn net.Conn, cfg *tls.Config, h
 type quickClose struct {
 	net.Conn
 	closing atomic.Bool
+	eof     atomic.Bool
 }
+
+func (q *quickClose) Read(p []byte) (int, error) {
+	n, err := q.Conn.Read(p)
+	if err == io.EOF {
+		q.eof.Store(true)
+	}
+	return n, err
+}
+
+// SawEOF reports whether the peer has ended TCP. Where TLS has not ended before
+// it, by close_notify, the stream was cut off (RFC 8446 §6.1).
+func (q *quickClose) SawEOF() bool { return q.eof.Load() }
 
 func (q *quickClose) SetWriteDeadline(t time.Time) error {
 	if q.closing.Load() && !t.IsZero() {
