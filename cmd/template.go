@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -25,10 +26,12 @@ type prepared struct {
 	files   *request.Files
 	client  *exchange.Client
 	headers []request.HeaderLine
-	body    request.Body // of -d and its kin, nil none
-	query   string       // of -G
+	body    request.Body // of -d, -F and their kin, nil none
+	query   string       // of --url-query and -G
 	lookup  func(host, user string) (string, string, bool)
 	format  *writeout.Format // of -w, nil none
+
+	contentType string // of the body, unless -H says otherwise
 }
 
 // prepare reads what the group's flags name. Nothing has been sent yet.
@@ -39,21 +42,7 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 	if g.headers, err = request.ParseHeaders(group.Headers, files); err != nil {
 		return g, err
 	}
-	parts := make([]request.DataPart, len(group.Data))
-	json := false
-	for i, d := range group.Data {
-		json = json || d.Kind == flags.DataJSON
-		parts[i] = request.DataPart{Kind: string(d.Kind), Value: d.Value}
-	}
-	if json {
-		g.headers = request.JSONHeaders(g.headers)
-	}
-	if group.Get {
-		g.query, err = request.Query(parts, files)
-	} else {
-		g.body, err = request.FromData(parts, files)
-	}
-	if err != nil {
+	if err := r.prepareBody(g); err != nil {
 		return g, err
 	}
 	if g.lookup, err = r.netrc(group); err != nil {
@@ -70,6 +59,29 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 	}
 	g.client = r.newClient(settings)
 	return g, nil
+}
+
+// prepareBody reads what the group sends: a form, data, or a query.
+func (r *run) prepareBody(g *prepared) (err error) {
+	data := dataParts(g.Data)
+	if slices.ContainsFunc(g.Data, func(d flags.DataArg) bool { return d.Kind == flags.DataJSON }) {
+		g.headers = request.JSONHeaders(g.headers)
+	}
+	switch {
+	case len(g.Form) > 0:
+		err = r.prepareForm(g)
+	case !g.Get && len(data) > 0:
+		g.contentType = "application/x-www-form-urlencoded"
+		g.body, err = request.FromData(data, g.files)
+	}
+	if err != nil {
+		return err
+	}
+	if !g.Get {
+		data = nil
+	}
+	g.query, err = prepareQuery(dataParts(g.URLQuery), data, g.files)
+	return err
 }
 
 func (g *prepared) close() {
@@ -104,7 +116,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	if err != nil {
 		return nil, err
 	}
-	if g.Get && g.query != "" {
+	if g.query != "" {
 		if u, err = u.WithQuery(g.query); err != nil {
 			return nil, err
 		}
@@ -129,20 +141,17 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	return t, nil
 }
 
-// addBody sets what the body's kind says of it: -T's file, or -d's form.
+// addBody sets what the body's kind says of it: -T's file, or the group's own.
 func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error {
 	if arg.HasUpload {
 		body, err := request.FromUpload(arg.Upload, g.files)
 		if err != nil {
 			return err
 		}
-		t.Body, t.URL = body, t.URL.WithUploadName(uploadName(arg.Upload))
+		t.Body, t.Upload, t.URL = body, true, t.URL.WithUploadName(uploadName(arg.Upload))
 		return nil
 	}
-	if g.body == nil {
-		return nil
-	}
-	t.ContentType = "application/x-www-form-urlencoded"
+	t.ContentType = g.contentType
 	return nil
 }
 
@@ -186,7 +195,7 @@ func methodOf(g *flags.Group, arg flags.URLArg) string {
 		return "HEAD"
 	case arg.HasUpload:
 		return "PUT"
-	case len(g.Data) > 0 && !g.Get:
+	case len(g.Data) > 0 && !g.Get, len(g.Form) > 0:
 		return "POST"
 	}
 	return "GET"

@@ -20,6 +20,10 @@ func (a *attempt) next(x *answer) (*hopState, error) {
 		again.noExpect = true
 		return &again, nil
 	}
+	if a.challenged(x) {
+		again := a.at
+		return &again, nil
+	}
 	location := strings.Trim(fieldsOf(x.resp.Header).get("Location"), " \t")
 	if status < 300 || status > 399 || location == "" {
 		return nil, nil
@@ -94,7 +98,7 @@ func (a *attempt) changeMethod(status int, next *hopState) {
 }
 
 // kind is what sort of request the hop is, whatever -X calls it: one with a
-// form or data is a POST, an upload (which has no type of its own) a PUT.
+// form or data is a POST, an upload a PUT.
 func (a *attempt) kind() string {
 	t := a.op.Template
 	switch {
@@ -104,7 +108,7 @@ func (a *attempt) kind() string {
 		return "HEAD"
 	case !a.at.body:
 		return "GET"
-	case t.ContentType == "" && !hasLine(t.Headers, "Content-Type"):
+	case t.Upload:
 		return "PUT"
 	}
 	return "POST"
@@ -121,6 +125,9 @@ func (a *attempt) pause(x *answer, next *hopState, o *retry.Outcome) (stop bool)
 	c := a.op.Client
 	seen := x.resp.Timing.Head
 	server := o.Server
+	if next.redirects == a.at.redirects {
+		server = retry.Server{} // only a redirect may name a minimum (R5.6)
+	}
 	if c.Hold != nil {
 		if server.Valid && server.Minimum > 0 {
 			c.Hold.Tell(o.Origin, later(seen, server.Minimum))

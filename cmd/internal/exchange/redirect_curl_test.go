@@ -78,7 +78,7 @@ func TestRedirectMethodsLikeCurl(t *testing.T) {
 					tpl.MethodGiven = k.given
 					tpl.Post301, tpl.Post302, tpl.Post303 = keep == "--post301", keep == "--post302", keep == "--post303"
 					if k.upload {
-						tpl.ContentType = ""
+						tpl.ContentType, tpl.Upload = "", true
 					}
 					get(t, operation(client(t, retry.SystemClock(), transport.Settings{}), tpl))
 					if got := shape(s.Log(), nil); got != want {

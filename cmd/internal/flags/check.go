@@ -2,16 +2,27 @@ package flags
 
 import "strings"
 
-// checkPairs refuses flags that cannot stand together, each with a hint.
-func (p *parser) checkPairs() error {
-	if err := p.checkMethods(); err != nil {
+// checkRun refuses flags of the whole run that cannot stand together, each with
+// a hint.
+func (p *parser) checkRun() error {
+	if err := p.checkKeys(); err != nil {
 		return err
 	}
 	g := &p.o.Global
 	if g.Timeline == "none" && g.TimelineFile != "" {
 		return usagef("--timeline none and --timeline-file: the first asks for no timeline, the second for one")
 	}
-	if err := p.checkStdout(); err != nil {
+	for i := range p.o.Groups {
+		if err := p.checkStdout(&p.o.Groups[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkGroup does the same for one group.
+func (p *parser) checkGroup() error {
+	if err := p.checkMethods(); err != nil {
 		return err
 	}
 	if p.g.TLSMax != 0 && p.g.TLSMin > p.g.TLSMax {
@@ -24,7 +35,14 @@ func (p *parser) checkPairs() error {
 func (p *parser) checkMethods() error {
 	upload := p.uploads > 0
 	data := len(p.g.Data) > 0
+	form := len(p.g.Form) > 0
 	switch {
+	case form && data:
+		return usagef("-F sends a multipart form and -d another kind of body; use one of them")
+	case form && upload:
+		return usagef("-F asks for POST and -T for PUT; use one of them (-X PUT -F sends a form by PUT)")
+	case form && p.g.Head:
+		return usagef("-F asks for POST and -I for HEAD; use one of them")
 	case data && upload:
 		return usagef("-d asks for POST and -T for PUT; use one of them (-X PUT -d sends data by PUT)")
 	case data && p.g.Head && !p.g.Get:
@@ -36,7 +54,7 @@ func (p *parser) checkMethods() error {
 }
 
 // checkStdout: a machine-readable timeline on standard output has it alone.
-func (p *parser) checkStdout() error {
+func (p *parser) checkStdout(group *Group) error {
 	g := &p.o.Global
 	form := g.Timeline
 	if form == "" && g.TimelineFile == "-" {
@@ -47,11 +65,11 @@ func (p *parser) checkStdout() error {
 	}
 	other := ""
 	switch {
-	case p.g.Include:
+	case group.Include:
 		other = "-i"
-	case p.g.DumpHeader == "-":
+	case group.DumpHeader == "-":
 		other = "-D -"
-	case p.g.WriteOut != "" && !strings.HasPrefix(p.g.WriteOut, "%{stderr}"):
+	case group.WriteOut != "" && !strings.HasPrefix(group.WriteOut, "%{stderr}"):
 		other = "-w"
 	case g.CookieJar == "-":
 		other = "-c -"
@@ -62,8 +80,8 @@ func (p *parser) checkStdout() error {
 	case g.TraceASCII == "-":
 		other = "--trace-ascii -"
 	}
-	for i := range p.g.URLs {
-		if p.g.URLs[i].HasOutput && p.g.URLs[i].Output == "-" {
+	for i := range group.URLs {
+		if group.URLs[i].HasOutput && group.URLs[i].Output == "-" {
 			other = "-o -"
 		}
 	}

@@ -31,6 +31,10 @@ type Global struct {
 	Color                      string // auto, always, never
 	NoRedact, RedactPath       bool
 	FailEarly                  bool
+	Parallel                   bool          // -Z
+	ParallelMax                int           // operations at a time; 0 is DefaultParallel
+	ParallelImmediate          bool          // no operation waits for the first answer of its origin
+	StartEvery                 time.Duration // --rate: least time between the starts of two operations; 0 none
 	Help                       bool
 	HelpCategory               string // "" one screen; else the topic for WriteHelp
 	Version                    bool
@@ -69,6 +73,12 @@ type DataArg struct {
 	Value string // as given, "@file" not yet read
 }
 
+// FormArg is one -F or --form-string, in the order given.
+type FormArg struct {
+	Value   string
+	Literal bool // --form-string
+}
+
 // Group is one set of request options with its URLs.
 type Group struct {
 	URLs []URLArg
@@ -79,9 +89,12 @@ type Group struct {
 	Headers       []string // -H in order; @files are already read, an idempotency key is taken out
 	ProxyHeaders  []string
 	Data          []DataArg
-	UserAgent     *string // -A; nil default; "" none
-	Referer       string  // -e with ";auto" kept
-	User          string  // -u user:password
+	Form          []FormArg
+	FormEscape    bool      // --form-escape
+	URLQuery      []DataArg // --url-query; Kind is data-raw or data-urlencode
+	UserAgent     *string   // -A; nil default; "" none
+	Referer       string    // -e with ";auto" kept
+	User          string    // -u user:password
 	HasUser       bool
 	Bearer        string
 	Cookies       []string // -b texts (with "="); files are in Global.CookieFiles
@@ -92,6 +105,7 @@ type Group struct {
 	OutputDir     string
 	CreateDirs    bool
 	RemoteNameAll bool
+	GlobOff       bool // -g: {} and [] in URLs are text
 	Fail          string // "", fail (-f), with-body, none (--no-fail)
 	AsCurl        bool
 	WriteOut      string // -w as given, @file not yet read

@@ -89,6 +89,11 @@ func rows() []row {
 		{"-I u", func(g *Group, _ *Global) { g.Head = true }},
 		{"--head u", func(g *Group, _ *Global) { g.Head = true }},
 		{"-T f u", func(g *Group, _ *Global) { g.URLs[0].Upload, g.URLs[0].HasUpload = "f", true }},
+		{"-F a=b --form c=@d --form-string e=@f --form-escape u", func(g *Group, _ *Global) {
+			g.Form = []FormArg{{"a=b", false}, {"c=@d", false}, {"e=@f", true}}
+			g.FormEscape = true
+		}},
+		{"--url-query a=b --url-query +c u", func(g *Group, _ *Global) { g.URLQuery = []DataArg{{DataURLEnc, "a=b"}, {DataRaw, "c"}} }},
 		{"--upload-file - u", func(g *Group, _ *Global) { g.URLs[0].Upload, g.URLs[0].HasUpload = "-", true }},
 		{"--url u", func(*Group, *Global) {}},
 		{"-r 0-9 u", func(g *Group, _ *Global) { g.Range = "0-9" }},
@@ -331,5 +336,9 @@ func TestOrder(t *testing.T) {
 	o = mustParse(t, Env{}, "-T", "x", "a", "-T", "y", "b")
 	if got := o.Groups[0].URLs; got[0].Upload != "x" || got[1].Upload != "y" {
 		t.Errorf("uploads pair in order: %+v", got)
+	}
+	o = mustParse(t, Env{}, "-T", "", "-T", "y", "a", "b")
+	if got := o.Groups[0].URLs; got[0].HasUpload || got[1].Upload != "y" {
+		t.Errorf("an empty -T sends nothing to its URL: %+v", got)
 	}
 }

@@ -40,6 +40,24 @@ func (p *parser) data(kind DataKind, v string) error {
 	return nil
 }
 
+func setForm(p *parser, v string) error       { return p.form(v, false) }
+func setFormString(p *parser, v string) error { return p.form(v, true) }
+
+func (p *parser) form(v string, literal bool) error {
+	p.g.Form = append(p.g.Form, FormArg{Value: v, Literal: literal})
+	return nil
+}
+
+// setURLQuery: --data-urlencode's forms, and "+" before what is sent as it is.
+func setURLQuery(p *parser, v string) error {
+	d := DataArg{Kind: DataURLEnc, Value: v}
+	if raw, ok := strings.CutPrefix(v, "+"); ok {
+		d = DataArg{Kind: DataRaw, Value: raw}
+	}
+	p.g.URLQuery = append(p.g.URLQuery, d)
+	return nil
+}
+
 func setHeader(p *parser, v string) error {
 	return p.headerLines(v, &p.g.Headers)
 }
@@ -147,12 +165,10 @@ func setRemoteName(p *parser, on bool) error {
 	return nil
 }
 
+// setUpload: an empty name sends nothing to its URL (curl).
 func setUpload(p *parser, v string) error {
-	if v == "" {
-		return errors.New("the file name is empty")
-	}
 	n := p.node(p.uploads)
-	n.Upload, n.HasUpload = v, true
+	n.Upload, n.HasUpload = v, v != ""
 	p.uploads++
 	return nil
 }

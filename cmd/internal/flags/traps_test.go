@@ -93,7 +93,7 @@ func TestRefused(t *testing.T) {
 		{"-: u", "bide has no -: (--next)"},
 		{"--ntlm u", "bide has no --ntlm"},
 		{"--no-ntlm u", "bide has no --no-ntlm"},
-		{"-F a=b u", "bide has no -F (--form)"},
+		{"-J u", "bide has no -J (--remote-header-name)"},
 		{"--expand-url x u", "bide has no --expand-url"},
 		{"--sil u", "did you mean --silent?"},
 		{"--attemps 3 u", "did you mean --attempts?"},

@@ -10,37 +10,31 @@ import (
 const curlOnly = `alt-svc anyauth append,a aws-sigv4 basic ca-native cert-status cert-type compressed-ssh continue-at,C
 create-file-mode crlf crlfile curves delegation digest disable-eprt disable-epsv disallow-username-in-url dns-interface
 dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url dump-ca-embed ech egd-file engine etag-compare etag-save
-false-start follow form,F form-escape form-string ftp-account ftp-alternative-to-user ftp-create-dirs ftp-method ftp-pasv
-ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control globoff,g happy-eyeballs-timeout-ms
+false-start follow ftp-account ftp-alternative-to-user ftp-create-dirs ftp-method ftp-pasv
+ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control happy-eyeballs-timeout-ms
 haproxy-clientip haproxy-protocol hostpubmd5 hostpubsha256 hsts http0.9 http3 http3-only interface ip-tos ipfs-gateway
 keepalive-cnt key-type knownhosts krb libcurl limit-rate list-only,l local-port login-options mail-auth mail-from mail-rcpt
-mail-rcpt-allowfails manual,M metalink mptcp negotiate next,: no-alpn no-clobber no-npn no-sessionid ntlm ntlm-wb out-null
-parallel,Z parallel-immediate parallel-max parallel-max-host pinnedpubkey preproxy proto proto-redir proxy-anyauth
+mail-rcpt-allowfails manual,M metalink mptcp negotiate no-alpn no-clobber no-npn no-sessionid ntlm ntlm-wb out-null
+parallel-max-host pinnedpubkey preproxy proto proto-redir proxy-anyauth
 proxy-basic proxy-ca-native proxy-capath proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest proxy-http2
 proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey proxy-service-name proxy-ssl-allow-beast
 proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 proxy1.0
-pubkey quote,Q random-file rate remote-header-name,J remote-time,R remove-on-error sasl-authzid sasl-ir service-name
+pubkey quote,Q random-file remote-header-name,J remote-time,R remove-on-error sasl-authzid sasl-ir service-name
 sigalgs skip-existing socks4 socks4a socks5 socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service
 socks5-hostname speed-limit,Y speed-time,y ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd
 ssl-revoke-best-effort ssl-sessions sslv2,2 sslv3,3 styled-output suppress-connect-headers tcp-fastopen telnet-option,t
 tftp-blksize tftp-no-options time-cond,z tls-earlydata tls13-ciphers tlsauthtype tlspassword tlsuser tr-encoding
-trace-config trace-ids upload-flags url-query use-ascii,B variable vlan-priority xattr`
+trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
 
 // hintFor says what to use instead of one of curl's flags.
 func hintFor(name string) string {
 	switch name {
-	case "form", "form-string", "form-escape":
-		return "--data-binary @FILE sends a file as the body, --data-urlencode form fields"
 	case "ntlm", "ntlm-wb", "negotiate", "delegation", "krb":
 		return "it speaks Basic (-u) and Bearer (--oauth2-bearer)"
 	case "basic", "anyauth":
 		return "-u alone is Basic"
 	case "digest":
 		return "-u is Basic"
-	case "next", "parallel", "parallel-max", "parallel-immediate":
-		return "run it once for each request"
-	case "globoff":
-		return "{} and [] in URLs are sent as they are"
 	case "http3", "http3-only":
 		return "the newest it speaks is --http2"
 	case "manual":
@@ -51,8 +45,6 @@ func hintFor(name string) string {
 		return "-r 500- asks for the rest"
 	case "socks4", "socks4a", "socks5", "socks5-hostname", "preproxy", "proxy1.0":
 		return "-x takes the proxy as a URL"
-	case "url-query":
-		return "-G with --data-urlencode builds a query"
 	case "trace-config", "trace-ids":
 		return "see --trace-ascii and --timeline"
 	case "sslv2", "sslv3", "ssl", "ssl-reqd", "proxy-tlsv1":
@@ -71,9 +63,6 @@ func hintFor(name string) string {
 
 // curlOnlyName is the long name of one of curl's flags, by name or by letter.
 func curlOnlyName(name, letter string) string {
-	if strings.HasPrefix(name, "expand-") {
-		return name
-	}
 	for field := range strings.FieldsSeq(curlOnly) {
 		long, short, _ := strings.Cut(field, ",")
 		if name == "" && short != "" && short == letter || name != "" && long == name {
@@ -85,6 +74,15 @@ func curlOnlyName(name, letter string) string {
 
 // unknownLong explains a long name that is not in the table.
 func (p *parser) unknownLong(name string) *UsageError {
+	if rest, ok := strings.CutPrefix(name, expandPrefix); ok {
+		if f, _ := p.lookup(rest); f != nil {
+			return usagef("--%s: --%s takes no value that could be expanded", printable(name), printable(rest))
+		}
+		if long := curlOnlyName(rest, ""); long != "" {
+			return bideHasNo("--"+name, long)
+		}
+		return usagef("--%s: there is no flag --%s", printable(name), printable(rest))
+	}
 	positive, negated := strings.CutPrefix(name, "no-")
 	if negated {
 		if f, _ := p.lookup(positive); f != nil {

@@ -89,8 +89,8 @@ func TestOutOfRange(t *testing.T) {
 		"request-target":  {"", "/ HTTP/1.1", "/\r\n"},
 		"proto-default":   {"ftp", ""},
 		"idempotency-key": {"", "a\nb", " a", "a ", "\x7f"}, "idempotency-header": {"", "a b", "a:"},
-		"timeline-headers": {"", "a,", "a b"},
-		"output":           {""}, "upload-file": {""},
+		"timeline-headers":  {"", "a,", "a b"},
+		"output":            {""},
 		"expect100-timeout": {"-1"}, "keepalive-time": {"x"},
 	} {
 		for _, v := range values {

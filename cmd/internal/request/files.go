@@ -39,6 +39,10 @@ func (f *Files) open(name string) (io.ReadCloser, error) {
 	return f.guard(file), nil
 }
 
+// OpenText opens a file of text, or for "-" standard input, to be read once.
+// Errors are *Error of class input.
+func (f *Files) OpenText(name string) (io.ReadCloser, error) { return f.open(name) }
+
 func (f *Files) stdin() io.Reader {
 	if f == nil || f.Stdin == nil {
 		return eofReader{}

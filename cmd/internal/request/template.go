@@ -2,7 +2,11 @@
 // URL, method, headers in curl's order, and a body that can be opened again.
 package request
 
-import "io"
+import (
+	"io"
+
+	"github.com/bidehttp/bide/cmd/internal/auth"
+)
 
 // Template is one operation's request, frozen before attempt 1 (R7.3). It is
 // shared by attempts and never changed.
@@ -23,6 +27,7 @@ type Template struct {
 	ContentType string  // default for the body, "" none
 	Compressed  bool
 	Body        Body // nil none
+	Upload      bool // Body is a file of -T: a PUT, whatever -X calls it
 	Auth        Auth
 	// Expect100 is whether Expect: 100-continue may be sent (it is by default for large bodies).
 	Cookies       string // -b text, "" none
@@ -50,6 +55,10 @@ type Auth struct {
 	User     string
 	Password string
 	Bearer   string // --oauth2-bearer
+	// Schemes are those of --basic, --digest and --anyauth; 0 is Basic.
+	Schemes auth.Scheme
+	// SigV4 is --aws-sigv4; nil none.
+	SigV4 *auth.SigV4
 	// Lookup finds a .netrc entry for a host; nil without -n.
 	Lookup func(host, user string) (login, password string, ok bool)
 }

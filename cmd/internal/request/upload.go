@@ -1,5 +1,17 @@
 package request
 
+// FromFormFile makes the source of a file in a form: like FromUpload, but
+// standard input is read now, because a form says how long it is (curl), unless
+// files.NoSpool. Errors are *Error of class input.
+func FromFormFile(name string, files *Files) (Body, error) {
+	if name == "-" && files != nil && !files.NoSpool {
+		held := *files
+		held.MayReplay = true
+		files = &held
+	}
+	return FromUpload(name, files)
+}
+
 // FromUpload makes the body of -T: a regular file is reopened for each attempt;
 // "-", ".", a FIFO, a device or a process substitution is a stream, which curl
 // sends in chunks. A stream is spooled now when files.MayReplay, unless
