@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
 	"cmd/internal/transport":  {"cmd/internal/auth", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/exitcode", "retry"},
-	"cmd/internal/flags":      {"cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/flags":      {"cmd/internal/auth", "cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
 	"cmd/internal/exchange":   {"cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry"},
 	"testscripts":             {},

@@ -138,6 +138,6 @@ func Table() []Flag {
 }
 
 // tables are the parts of the table. They are never written to.
-func tables() [6][]Flag {
-	return [6][]Flag{requestFlags[:], outputFlags[:], retryFlags[:], secureFlags[:], connectionFlags[:], generalFlags[:]}
+func tables() [7][]Flag {
+	return [7][]Flag{requestFlags[:], outputFlags[:], retryFlags[:], secureFlags[:], linkFlags[:], connectionFlags[:], generalFlags[:]}
 }

@@ -83,37 +83,42 @@ type FormArg struct {
 type Group struct {
 	URLs []URLArg
 
-	Method        string   // -X, "" not given
-	Head          bool     // -I
-	Get           bool     // -G
-	Headers       []string // -H in order; @files are already read, an idempotency key is taken out
-	ProxyHeaders  []string
-	Data          []DataArg
-	Form          []FormArg
-	FormEscape    bool      // --form-escape
-	URLQuery      []DataArg // --url-query; Kind is data-raw or data-urlencode
-	UserAgent     *string   // -A; nil default; "" none
-	Referer       string    // -e with ";auto" kept
-	User          string    // -u user:password
-	HasUser       bool
-	Bearer        string
-	Cookies       []string // -b texts (with "="); files are in Global.CookieFiles
-	Range         string
-	Compressed    bool
-	Include       bool   // -i
-	DumpHeader    string // -D
-	OutputDir     string
-	CreateDirs    bool
-	RemoteNameAll bool
-	GlobOff       bool // -g: {} and [] in URLs are text
-	Fail          string // "", fail (-f), with-body, none (--no-fail)
-	AsCurl        bool
-	WriteOut      string // -w as given, @file not yet read
-	NoBuffer      bool
-	MaxFileSize   int64
-	RequestTarget string
-	PathAsIs      bool
-	ProtoDefault  string
+	Method       string   // -X, "" not given
+	Head         bool     // -I
+	Get          bool     // -G
+	Headers      []string // -H in order; @files are already read, an idempotency key is taken out
+	ProxyHeaders []string
+	Data         []DataArg
+	Form         []FormArg
+	FormEscape   bool      // --form-escape
+	URLQuery     []DataArg // --url-query; Kind is data-raw or data-urlencode
+	UserAgent    *string   // -A; nil default; "" none
+	Referer      string    // -e with ";auto" kept
+	User         string    // -u user:password
+	HasUser      bool
+	Bearer       string
+	// Basic and Digest are the schemes allowed for the server, ProxyBasic and
+	// ProxyDigest for the proxy; none of a pair is Basic.
+	Basic, Digest, ProxyBasic, ProxyDigest bool
+	AWSSigV4                               string // PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]
+	HasAWSSigV4                            bool
+	Cookies                                []string // -b texts (with "="); files are in Global.CookieFiles
+	Range                                  string
+	Compressed                             bool
+	Include                                bool   // -i
+	DumpHeader                             string // -D
+	OutputDir                              string
+	CreateDirs                             bool
+	RemoteNameAll                          bool
+	GlobOff                                bool   // -g: {} and [] in URLs are text
+	Fail                                   string // "", fail (-f), with-body, none (--no-fail)
+	AsCurl                                 bool
+	WriteOut                               string // -w as given, @file not yet read
+	NoBuffer                               bool
+	MaxFileSize                            int64
+	RequestTarget                          string
+	PathAsIs                               bool
+	ProtoDefault                           string
 
 	Follow                    bool
 	MaxRedirects              int
@@ -131,6 +136,21 @@ type Group struct {
 	ConnectTimeout                   time.Duration // 0 none
 	DNSServers                       []string      // ADDR:PORT
 	KeepaliveTime                    time.Duration
+	KeepaliveCount                   int
+	Interface                        string
+	LocalPort, LocalPorts            int // first port, number of ports
+	HappyEyeballs                    time.Duration
+	HAProxy, NoALPN, NoSessionID     bool
+	HTTP09                           bool
+	PreProxy                         string
+	Proxy10                          bool // --proxy1.0
+	CertType, KeyType                string
+	PinnedKey, CRLFile, Curves       string
+	ProxyPass, ProxyCAPath           string
+	ProxyCertType, ProxyKeyType      string
+	ProxyPinnedKey, ProxyCRLFile     string
+	ProxyCiphers                     string
+	ProxyTLSMin                      uint16
 	NoKeepalive                      bool
 	NoTCPNoDelay                     bool
 	Expect100Timeout                 time.Duration

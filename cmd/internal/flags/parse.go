@@ -3,10 +3,12 @@ package flags
 import (
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/variables"
 	"github.com/spf13/pflag"
 )
 
@@ -44,7 +46,7 @@ const (
 // parser is the state of one Parse.
 type parser struct {
 	env    Env
-	tables [6][]Flag
+	tables [7][]Flag
 	fs     *pflag.FlagSet // has the names of this command line
 	o      *Options
 	g      *Group
@@ -58,6 +60,8 @@ type parser struct {
 	outputs    int
 	uploads    int
 	settings   map[string]setting
+	inherited  map[string]setting // what --next leaves of them
+	vars       variables.Set
 	asCurl     source // where --as-curl was given
 	shared     int    // headers that come from the default config file
 }
@@ -84,6 +88,9 @@ func Parse(args []string, env Env) (*Options, error) {
 		}
 	}
 	p.src, p.where, p.shared = srcFlag, "", len(p.g.Headers)
+	if len(p.settings) > 0 {
+		p.inherited = maps.Clone(p.settings)
+	}
 	if err := p.fs.Parse(tokens); err != nil {
 		if p.err != nil {
 			return nil, p.err
@@ -106,12 +113,8 @@ func newParser(env Env) *parser {
 	if env.Stdin == nil {
 		env.Stdin = strings.NewReader("")
 	}
-	p := &parser{env: env, tables: tables(), o: &Options{Groups: make([]Group, 1)}, settings: make(map[string]setting, 4)}
+	p := &parser{env: env, tables: tables(), o: &Options{Groups: []Group{defaultGroup()}}, settings: make(map[string]setting, 4)}
 	p.g = &p.o.Groups[0]
-	p.g.MaxRedirects = defaultMaxRedirs
-	p.g.ConnectTimeout = defaultConnectTimeout
-	p.g.KeepaliveTime = defaultKeepalive
-	p.g.Expect100Timeout = defaultExpect100
 	p.o.Global.Color = "auto"
 	p.fs = pflag.NewFlagSet("bide", pflag.ContinueOnError)
 	p.fs.SetOutput(io.Discard)
@@ -121,19 +124,10 @@ func newParser(env Env) *parser {
 
 // finish turns what was collected into checked options.
 func (p *parser) finish() error {
-	if err := p.buildPolicy(); err != nil {
+	if err := p.finishGroup(); err != nil {
 		return err
 	}
-	if err := p.takeKeyHeader(); err != nil {
-		return err
-	}
-	if err := p.finishURLs(); err != nil {
-		return err
-	}
-	if p.g.AsCurl && p.g.Fail == "" {
-		p.g.Fail = "none"
-	}
-	return p.checkPairs()
+	return p.checkRun()
 }
 
 func (p *parser) note(format string, a ...any) {
@@ -145,6 +139,8 @@ type flagValue struct {
 	p   *parser
 	f   *Flag
 	neg bool
+	// expand: --expand-NAME, whose value has variables.
+	expand bool
 }
 
 // implicit stands for "no value given"; no argument can hold it.
@@ -156,6 +152,9 @@ func (v *flagValue) Type() string   { return v.f.Arg }
 // Set is called by pflag, in the order of the command line.
 func (v *flagValue) Set(text string) error {
 	err := v.p.flushPositional()
+	if err == nil && v.expand {
+		text, err = v.p.expand(v.f, text)
+	}
 	if err == nil {
 		err = v.p.apply(v.f, text, v.neg)
 	}
@@ -171,7 +170,8 @@ func (p *parser) register(name string, f *Flag, neg bool) {
 	if p.fs.Lookup(name) != nil {
 		return
 	}
-	pf := &pflag.Flag{Name: name, Value: &flagValue{p: p, f: f, neg: neg}}
+	expand := name != f.Name && strings.HasPrefix(name, expandPrefix)
+	pf := &pflag.Flag{Name: name, Value: &flagValue{p: p, f: f, neg: neg, expand: expand}}
 	if f.Kind != Value {
 		pf.NoOptDefVal = implicit
 	}

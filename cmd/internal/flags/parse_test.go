@@ -240,6 +240,18 @@ func rows() []row {
 		{"-q u", func(*Group, *Global) {}},
 		{"--disable u", func(*Group, *Global) {}},
 		{"--fail-early u", func(_ *Group, o *Global) { o.FailEarly = true }},
+		{"-g u", func(g *Group, _ *Global) { g.GlobOff = true }},
+		{"-Z u", func(_ *Group, o *Global) { o.Parallel = true }},
+		{"-Z --no-parallel --parallel-immediate u", func(_ *Group, o *Global) { o.ParallelImmediate = true }},
+		{"--parallel-max 7 u", func(_ *Group, o *Global) { o.ParallelMax = 7 }},
+		{"--parallel-max 0 u", func(_ *Group, o *Global) { o.ParallelMax = 50 }},
+		{"--rate 4/s u", func(_ *Group, o *Global) { o.StartEvery = 250 * time.Millisecond }},
+		{"--rate 3/15s u", func(_ *Group, o *Global) { o.StartEvery = 5 * time.Second }},
+		{"--rate 2 u", func(_ *Group, o *Global) { o.StartEvery = 30 * time.Minute }},
+		{"--rate 2/d u", func(_ *Group, o *Global) { o.StartEvery = 12 * time.Hour }},
+		{"--rate 6/m u", func(_ *Group, o *Global) { o.StartEvery = 10 * time.Second }},
+		{"--variable m=PUT --expand-request {{m}} u", func(g *Group, _ *Global) { g.Method = "PUT" }},
+		{"--variable m=x --expand-label=\\{{-{{m}} u", func(g *Group, _ *Global) { g.Label = "{{-x" }},
 	}
 }
 
@@ -263,7 +275,7 @@ func TestParse(t *testing.T) {
 
 // TestEveryFlag: each row of the table is in a row of TestParse, by its long name or letter.
 func TestEveryFlag(t *testing.T) {
-	seen := map[string]bool{"--help": true, "--version": true} // TestStop
+	seen := map[string]bool{"--help": true, "--version": true, "--next": true} // TestStop, TestNext
 	for _, r := range rows() {
 		for _, a := range strings.Fields(r.args) {
 			a, _, _ = strings.Cut(a, "=")

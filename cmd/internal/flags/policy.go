@@ -236,8 +236,5 @@ func (p *parser) takeKeyHeader() error {
 	if fromHeader != "" {
 		p.g.IdempotencyHeader = fromHeader
 	}
-	if p.g.IdempotencyKey != "" && p.g.IdempotencyKey != "auto" && p.urls > 1 {
-		return usagef("one idempotency key for %d URLs: two operations must not share a key; use --idempotency-key auto, or one URL at a time", p.urls)
-	}
 	return nil
 }

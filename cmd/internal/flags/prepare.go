@@ -67,7 +67,9 @@ func (w *walker) long(text string) error {
 	name, value, has := strings.Cut(text, "=")
 	f, neg := w.p.lookup(name)
 	if f == nil {
-		return w.p.unknownLong(name)
+		if f = w.p.lookupExpand(name); f == nil {
+			return w.p.unknownLong(name)
+		}
 	}
 	if f.Kind != Value {
 		if f.Name == "help" || f.Name == "version" {
@@ -84,15 +86,15 @@ func (w *walker) long(text string) error {
 	}
 	if has {
 		w.found(f, value, len("--")+len(name)+len("="))
-		w.emitFlag(f.Name, f, false)
+		w.emitFlag(name, f, false)
 		w.emit(value)
 		return nil
 	}
-	return w.separate(f, "--"+name)
+	return w.separate(f, name, "--"+name)
 }
 
 // separate takes the next argument as f's value.
-func (w *walker) separate(f *Flag, shown string) error {
+func (w *walker) separate(f *Flag, name, shown string) error {
 	if w.i+1 >= len(w.args) {
 		return usagef("%s needs a value: %s %s", shown, shown, f.Arg)
 	}
@@ -102,7 +104,7 @@ func (w *walker) separate(f *Flag, shown string) error {
 		w.p.note("the value of %s looks like a flag: %s", shown, quote(value))
 	}
 	w.found(f, value, 0)
-	w.emitFlag(f.Name, f, false)
+	w.emitFlag(name, f, false)
 	w.emit(value)
 	return nil
 }
@@ -110,13 +112,22 @@ func (w *walker) separate(f *Flag, shown string) error {
 // found notes a secret value that starts at offset of the current argument.
 func (w *walker) found(f *Flag, value string, offset int) {
 	switch {
-	case f.Secret && f.Name != "proxy" && value != "":
+	case f.Secret && !f.isProxy() && value != "":
 		w.secret(offset, offset+len(value))
-	case f.Name == "proxy" || f.Name == "url":
+	case f.isProxy() || f.Name == "url":
 		if start, end, ok := userinfo(value); ok {
 			w.secret(offset+start, offset+end)
 		}
 	}
+}
+
+// isProxy: of the value, the user and password alone are secret.
+func (f *Flag) isProxy() bool {
+	switch f.Name {
+	case "proxy", "preproxy", "proxy1.0", "socks4", "socks4a", "socks5", "socks5-hostname":
+		return true
+	}
+	return false
 }
 
 func (w *walker) short(a string) error {
@@ -138,7 +149,7 @@ func (w *walker) short(a string) error {
 		rest := a[j+1:]
 		if f.Kind == Value {
 			if rest == "" {
-				return w.separate(f, "-"+letter)
+				return w.separate(f, f.Name, "-"+letter)
 			}
 			w.found(f, rest, j+1)
 			w.emitFlag(f.Name, f, false)

@@ -141,10 +141,17 @@ func (p *parser) readConfig(r io.ReadCloser, name string) error {
 func (p *parser) entry(e configfile.Entry) error {
 	if !e.Short {
 		f, neg := p.lookup(e.Name)
-		if f == nil {
+		if f != nil {
+			return p.entryFlag(f, neg, e.Value, e.HasValue)
+		}
+		if f = p.lookupExpand(e.Name); f == nil {
 			return p.at(p.unknownLong(e.Name))
 		}
-		return p.entryFlag(f, neg, e.Value, e.HasValue)
+		value, err := p.expand(f, e.Value)
+		if err != nil {
+			return p.at(err)
+		}
+		return p.entryFlag(f, false, value, e.HasValue)
 	}
 	for i := range len(e.Name) {
 		letter := e.Name[i : i+1]

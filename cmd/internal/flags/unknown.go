@@ -7,34 +7,26 @@ import (
 
 // curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
 // and of their letters: constant data, looked at only when a flag is unknown.
-const curlOnly = `alt-svc anyauth append,a aws-sigv4 basic ca-native cert-status cert-type compressed-ssh continue-at,C
-create-file-mode crlf crlfile curves delegation digest disable-eprt disable-epsv disallow-username-in-url dns-interface
-dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url dump-ca-embed ech egd-file engine etag-compare etag-save
-false-start follow ftp-account ftp-alternative-to-user ftp-create-dirs ftp-method ftp-pasv
-ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control happy-eyeballs-timeout-ms
-haproxy-clientip haproxy-protocol hostpubmd5 hostpubsha256 hsts http0.9 http3 http3-only interface ip-tos ipfs-gateway
-keepalive-cnt key-type knownhosts krb libcurl limit-rate list-only,l local-port login-options mail-auth mail-from mail-rcpt
-mail-rcpt-allowfails manual,M metalink mptcp negotiate no-alpn no-clobber no-npn no-sessionid ntlm ntlm-wb out-null
-parallel-max-host pinnedpubkey preproxy proto proto-redir proxy-anyauth
-proxy-basic proxy-ca-native proxy-capath proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest proxy-http2
-proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey proxy-service-name proxy-ssl-allow-beast
-proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 proxy1.0
-pubkey quote,Q random-file remote-header-name,J remote-time,R remove-on-error sasl-authzid sasl-ir service-name
-sigalgs skip-existing socks4 socks4a socks5 socks5-basic socks5-gssapi socks5-gssapi-nec socks5-gssapi-service
-socks5-hostname speed-limit,Y speed-time,y ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd
-ssl-revoke-best-effort ssl-sessions sslv2,2 sslv3,3 styled-output suppress-connect-headers tcp-fastopen telnet-option,t
-tftp-blksize tftp-no-options time-cond,z tls-earlydata tls13-ciphers tlsauthtype tlspassword tlsuser tr-encoding
-trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
+const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue-at,C create-file-mode crlf delegation disable-eprt
+disable-epsv disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url
+dump-ca-embed ech egd-file engine etag-compare etag-save false-start follow ftp-account ftp-alternative-to-user
+ftp-create-dirs ftp-method ftp-pasv ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control
+haproxy-clientip hostpubmd5 hostpubsha256 hsts http3 http3-only ip-tos ipfs-gateway knownhosts krb libcurl limit-rate
+list-only,l login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails manual,M metalink mptcp negotiate
+no-clobber no-npn ntlm ntlm-wb out-null parallel-max-host proto proto-redir proxy-ca-native proxy-http2
+proxy-negotiate proxy-ntlm proxy-service-name proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tls13-ciphers
+proxy-tlsauthtype proxy-tlspassword proxy-tlsuser pubkey quote,Q random-file remote-header-name,J remote-time,R
+remove-on-error sasl-authzid sasl-ir service-name sigalgs skip-existing socks5-basic socks5-gssapi socks5-gssapi-nec
+socks5-gssapi-service speed-limit,Y speed-time,y ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd
+ssl-revoke-best-effort ssl-sessions sslv2,2 sslv3,3 styled-output suppress-connect-headers tcp-fastopen
+telnet-option,t tftp-blksize tftp-no-options time-cond,z tls-earlydata tls13-ciphers tlsauthtype tlspassword tlsuser
+tr-encoding trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
 
 // hintFor says what to use instead of one of curl's flags.
 func hintFor(name string) string {
 	switch name {
 	case "ntlm", "ntlm-wb", "negotiate", "delegation", "krb":
-		return "it speaks Basic (-u) and Bearer (--oauth2-bearer)"
-	case "basic", "anyauth":
-		return "-u alone is Basic"
-	case "digest":
-		return "-u is Basic"
+		return "it speaks Basic (-u), Digest (--digest) and Bearer (--oauth2-bearer)"
 	case "http3", "http3-only":
 		return "the newest it speaks is --http2"
 	case "manual":
@@ -43,13 +35,11 @@ func hintFor(name string) string {
 		return "-m and --deadline bound the time"
 	case "continue-at":
 		return "-r 500- asks for the rest"
-	case "socks4", "socks4a", "socks5", "socks5-hostname", "preproxy", "proxy1.0":
-		return "-x takes the proxy as a URL"
 	case "trace-config", "trace-ids":
 		return "see --trace-ascii and --timeline"
-	case "sslv2", "sslv3", "ssl", "ssl-reqd", "proxy-tlsv1":
+	case "sslv2", "sslv3", "ssl", "ssl-reqd":
 		return "see --tlsv1.2 and --tls-max"
-	case "tls13-ciphers", "proxy-tls13-ciphers", "curves":
+	case "tls13-ciphers", "proxy-tls13-ciphers":
 		return "TLS 1.3 chooses by itself; --ciphers is for TLS 1.2"
 	case "doh-url", "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr":
 		return "--resolve and --dns-servers say where names come from"

@@ -1,0 +1,113 @@
+package flags
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/urlglob"
+)
+
+func defaultGroup() Group {
+	return Group{
+		MaxRedirects: defaultMaxRedirs, ConnectTimeout: defaultConnectTimeout,
+		KeepaliveTime: defaultKeepalive, Expect100Timeout: defaultExpect100,
+	}
+}
+
+// setNext ends a group: what follows starts from the defaults. What stays are
+// the options of the whole run, --as-curl, which is one of them in spirit, and
+// what variables and the default config file say about retries.
+func setNext(p *parser, _ bool) error {
+	if p.urls == 0 {
+		return usagef("--next: no URL stands before it")
+	}
+	if err := p.finishGroup(); err != nil {
+		return err
+	}
+	next := defaultGroup()
+	next.AsCurl = p.g.AsCurl
+	p.o.Groups = append(p.o.Groups, next)
+	p.g = &p.o.Groups[len(p.o.Groups)-1]
+	p.urls, p.outputs, p.uploads, p.shared = 0, 0, 0, 0
+	p.settings = make(map[string]setting, 4)
+	maps.Copy(p.settings, p.inherited)
+	return nil
+}
+
+// finishGroup turns what was collected for a group into checked options.
+func (p *parser) finishGroup() error {
+	if err := p.buildPolicy(); err != nil {
+		return err
+	}
+	if err := p.takeKeyHeader(); err != nil {
+		return err
+	}
+	if err := p.finishURLs(); err != nil {
+		return err
+	}
+	if p.g.AsCurl && p.g.Fail == "" {
+		p.g.Fail = "none"
+	}
+	return p.checkGroup()
+}
+
+// checkKeys is R7.2: a key given by hand belongs to one operation.
+func (p *parser) checkKeys() error {
+	keyed := -1
+	for i := range p.o.Groups {
+		g := &p.o.Groups[i]
+		if g.IdempotencyKey == "" || g.IdempotencyKey == "auto" {
+			continue
+		}
+		keyed = i
+		if n := g.operations(); n > 1 {
+			return usagef("one idempotency key for %d URLs: two operations must not share a key; use --idempotency-key auto, or one URL at a time", n)
+		}
+	}
+	if keyed < 0 {
+		return nil
+	}
+	seen := make(map[string]bool)
+	for i := range p.o.Groups {
+		switch key := p.o.Groups[i].IdempotencyKey; {
+		case key == "":
+			return usagef("an idempotency key before or after --next, and a group without its own: --next forgets the key; give each group one, or auto")
+		case key != "auto" && seen[key]:
+			return usagef("the same idempotency key in two groups: two operations must not share a key")
+		default:
+			seen[key] = true
+		}
+	}
+	return nil
+}
+
+// operations is how many the group asks for, its globs counted; a URL that
+// cannot be read counts as one.
+func (g *Group) operations() uint64 {
+	n := uint64(0)
+	for i := range g.URLs {
+		a := &g.URLs[i]
+		n += globCount(a.URL, g.GlobOff) * globCount(a.Upload, g.GlobOff)
+	}
+	return n
+}
+
+func globCount(text string, off bool) uint64 {
+	if off {
+		return 1
+	}
+	p, err := urlglob.Parse(text)
+	if err != nil {
+		return 1
+	}
+	return p.Count()
+}
+
+// Several reports whether the group asks for more than one operation, as far as
+// can be seen without reading its globs.
+func (g *Group) Several() bool {
+	if len(g.URLs) != 1 {
+		return true
+	}
+	return !g.GlobOff && strings.ContainsAny(g.URLs[0].URL+g.URLs[0].Upload, "{[")
+}
