@@ -31,6 +31,9 @@ type Env struct {
 	Signals <-chan os.Signal
 	// Terminal reports whether f is a terminal, and its width in columns.
 	Terminal func(f any) (columns int, ok bool)
+	// Password asks a person for one on the terminal, without showing it; ok is
+	// false where there is no terminal. nil: there is none.
+	Password func(prompt string) (password string, ok bool, err error)
 	// Location is the time zone of notices.
 	Location *time.Location
 	// Argv is the process's own argument vector without the program's name, whose
@@ -55,6 +58,7 @@ func SystemEnv() Env {
 		Random:   crand.Reader,
 		Signals:  signals,
 		Terminal: terminal,
+		Password: askPassword,
 		Location: time.Local,
 		Argv:     os.Args[1:],
 	}

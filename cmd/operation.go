@@ -65,6 +65,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		ExpectTimeout:    op.group.Expect100Timeout,
 		IgnoreLength:     op.group.IgnoreContentLength,
 		Raw:              op.group.Raw,
+		HTTP09:           op.group.HTTP09,
 	}
 	return nil
 }
@@ -166,16 +167,27 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 
 // lateFailure reports an output that broke after the operation had ended.
 func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
+	late := lateCode(code)
 	if !outfileBroken(err) {
-		op.run.console.problem(op.run.redactor.Text(err.Error()))
+		op.run.console.failure(late, op.run.redactor.Text(err.Error()))
 	}
-	return lateCode(code)
+	return late
 }
 
 // refuse ends an operation that never began: nothing was sent (class request or input).
 func (r *run) refuse(err error) exitcode.Code {
-	r.console.problem(r.redactor.Text(err.Error()))
-	return refusalCode(err)
+	code := refusalCode(err)
+	r.console.failure(code, r.redactor.Text(err.Error()))
+	return code
+}
+
+// refusalLine is the line for an error before any request: like curl's, usage
+// errors stand without their code.
+func refusalLine(code exitcode.Code, text string) string {
+	if code == exitcode.Usage {
+		code = exitcode.OK
+	}
+	return render.ErrorLine(int(code), text)
 }
 
 // refusalCode is the exit code of an error before any request.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -55,8 +56,9 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 
 // reportUsage prints the one line of an error that stopped the run before any request.
 func reportUsage(env Env, err error) exitcode.Code {
-	complain(env, render.Text(err.Error()))
-	return refusalCode(err)
+	code := refusalCode(err)
+	fmt.Fprintln(env.Stderr, refusalLine(code, render.Text(err.Error())))
+	return code
 }
 
 func parseEnv(env Env) flags.Env {
@@ -71,7 +73,7 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 	r := &run{
 		env: env, options: options,
 		holds: &retry.MemoryHold{},
-		pool:  &transport.Pool{Clock: env.Clock},
+		pool:  &transport.Pool{Clock: env.Clock, Random: env.Random},
 		rand:  env.Rand,
 	}
 	if seed := options.Global.Seed; seed != nil {
@@ -150,10 +152,9 @@ func (r *run) close(code exitcode.Code) exitcode.Code {
 	r.pool.Close()
 	err := errors.Join(r.saveJar(), r.headers.close(), r.timeline.close(), r.trace.close())
 	if err != nil {
-		r.console.problem(r.redactor.Text(err.Error()))
-		if code == exitcode.OK {
-			code = exitcode.Output
-		}
+		failed := lateCode(code)
+		r.console.failure(failed, r.redactor.Text(err.Error()))
+		code = failed
 	}
 	if err := r.console.close(); err != nil && code == exitcode.OK {
 		code = exitcode.Output

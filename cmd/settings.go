@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/request"
@@ -22,13 +23,26 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		ConnectTimeout: g.ConnectTimeout, IPVersion: g.IPVersion,
 		UnixSocket: g.UnixSocket, AbstractSocket: g.AbstractSocket,
 		Resolve: g.Resolve, ConnectTo: g.ConnectTo,
-		KeepaliveTime: g.KeepaliveTime, NoKeepalive: g.NoKeepalive, Nagle: g.NoTCPNoDelay,
+		KeepaliveTime: g.KeepaliveTime, KeepaliveCount: g.KeepaliveCount, NoKeepalive: g.NoKeepalive, Nagle: g.NoTCPNoDelay,
+		Interface: g.Interface, LocalPort: g.LocalPort, LocalPorts: g.LocalPorts, AttemptDelay: g.HappyEyeballs,
+		HAProxy: g.HAProxy, NoALPN: g.NoALPN,
 		DNSServer: strings.Join(g.DNSServers, ","), HTTP: g.HTTP,
 		TLS: transport.TLS{
 			Insecure: g.Insecure, CAFile: cmp.Or(g.CACert, env("CURL_CA_BUNDLE")), CAPath: g.CAPath,
 			CertFile: g.Cert, CertPass: g.Pass, KeyFile: g.Key, Min: g.TLSMin, Max: g.TLSMax, Ciphers: g.Ciphers,
+			CertType: g.CertType, KeyType: g.KeyType, Pinned: g.PinnedKey, CRLFile: g.CRLFile, Curves: g.Curves,
 			KeyLogFile: env("SSLKEYLOGFILE"), SystemFile: env("SSL_CERT_FILE"), SystemDir: env("SSL_CERT_DIR"),
 		},
+	}
+	if g.PreProxy != "" {
+		pre, err := newProxy(g, g.PreProxy, direct.TLS)
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(pre.Scheme, "socks") {
+			return nil, &proxyError{exitcode.Connect, errors.New("--preproxy takes a SOCKS proxy")}
+		}
+		direct.PreProxy = pre
 	}
 	proxies := make(map[string]*transport.Settings)
 	exempt := cmp.Or(env("no_proxy"), env("NO_PROXY"))
@@ -48,8 +62,17 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		s.Proxy = proxy
 		proxies[scheme] = &s
 	}
+	exempted := direct
+	if direct.PreProxy != nil {
+		bare := *direct
+		bare.PreProxy = nil
+		exempted = &bare
+	}
 	return func(t transport.Target) (*transport.Settings, error) {
-		if s := proxies[t.Scheme]; s != nil && !noProxy(exempt, t.Host) {
+		if noProxy(exempt, t.Host) {
+			return exempted, nil
+		}
+		if s := proxies[t.Scheme]; s != nil {
 			return s, nil
 		}
 		return direct, nil
@@ -102,13 +125,16 @@ func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Pro
 	p := &transport.Proxy{
 		Scheme: scheme, Host: u.ASCIIHost(), Port: cmp.Or(u.Port, port),
 		HasAuth: u.HasUser, User: u.User, Password: u.Password,
-		Tunnel: g.ProxyTunnel, UserAgent: userAgentOf(g),
+		Schemes: schemes(g.ProxyBasic, g.ProxyDigest),
+		Tunnel:  g.ProxyTunnel, HTTP10: g.Proxy10, UserAgent: userAgentOf(g),
 		TLS: transport.TLS{
 			Insecure: g.ProxyInsecure, CAFile: g.ProxyCACert, CertFile: g.ProxyCert, KeyFile: g.ProxyKey,
+			CAPath: g.ProxyCAPath, CertPass: g.ProxyPass, CertType: g.ProxyCertType, KeyType: g.ProxyKeyType,
+			Pinned: g.ProxyPinnedKey, CRLFile: g.ProxyCRLFile, Ciphers: g.ProxyCiphers, Min: g.ProxyTLSMin,
 			KeyLogFile: origin.KeyLogFile, SystemFile: origin.SystemFile, SystemDir: origin.SystemDir,
 		},
 	}
-	if g.ProxyUser != "" {
+	if g.ProxyUser != "" && text != g.PreProxy {
 		p.HasAuth = true
 		p.User, p.Password, _ = strings.Cut(g.ProxyUser, ":")
 	}
@@ -122,6 +148,17 @@ func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Pro
 		}
 	}
 	return p, nil
+}
+
+// schemes are those that --basic and --digest allow; 0 is the default.
+func schemes(basic, digest bool) (s auth.Scheme) {
+	if basic {
+		s |= auth.Basic
+	}
+	if digest {
+		s |= auth.Digest
+	}
+	return s
 }
 
 func userAgentOf(g *flags.Group) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/netrc"
@@ -23,13 +24,16 @@ import (
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
 	*flags.Group
-	files   *request.Files
-	client  *exchange.Client
-	headers []request.HeaderLine
-	body    request.Body // of -d, -F and their kin, nil none
-	query   string       // of --url-query and -G
-	lookup  func(host, user string) (string, string, bool)
-	format  *writeout.Format // of -w, nil none
+	files    *request.Files
+	client   *exchange.Client
+	headers  []request.HeaderLine
+	body     request.Body // of -d, -F and their kin, nil none
+	query    string       // of --url-query and -G
+	lookup   func(host, user string) (string, string, bool)
+	sigV4    *auth.SigV4
+	user     string // of -u
+	password string
+	format   *writeout.Format // of -w, nil none
 
 	contentType string // of the body, unless -H says otherwise
 }
@@ -52,6 +56,9 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 		if g.format, err = r.writeOutFormat(group.WriteOut); err != nil {
 			return g, err
 		}
+	}
+	if err := r.credentials(g); err != nil {
+		return g, err
 	}
 	settings, err := r.settings(group)
 	if err != nil {
@@ -106,7 +113,7 @@ func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 		Stdin:     r.env.Stdin,
 		TempDir:   r.env.Getenv("TMPDIR"),
 		NoSpool:   group.NoSpool,
-		MayReplay: policy.Attempts != 1 && gate || group.Follow || len(group.URLs) > 1,
+		MayReplay: policy.Attempts != 1 && gate || group.Follow || group.Digest || group.ProxyDigest || group.HasAWSSigV4 || len(group.URLs) > 1,
 	}
 }
 
@@ -175,11 +182,11 @@ func (r *run) addKey(t *request.Template, g *flags.Group) {
 }
 
 func authOf(g *prepared, u *request.URL) request.Auth {
-	auth := request.Auth{Bearer: g.Bearer, Lookup: g.lookup}
+	auth := request.Auth{Bearer: g.Bearer, Lookup: g.lookup, Schemes: schemes(g.Basic, g.Digest), SigV4: g.sigV4}
 	switch {
 	case g.HasUser:
 		auth.HasUser = true
-		auth.User, auth.Password, _ = strings.Cut(g.User, ":")
+		auth.User, auth.Password = g.user, g.password
 	case u.HasUser:
 		auth.HasUser, auth.User, auth.Password = true, u.User, u.Password
 	}

@@ -35,12 +35,15 @@ type attempt struct {
 	ctx context.Context
 	r   *Response
 	at  hopState
+	// challenges answered so far: a server that always has another is given up.
+	challenges int
 }
 
 // answer is a hop that was answered, its body unread.
 type answer struct {
 	resp  *wire.Response
 	keyed bool
+	auth  credentials // what it was sent with
 	// expected: the request asked for 100 (Continue).
 	expected bool
 	live     *live

@@ -1,11 +1,32 @@
 package exchange
 
 import (
+	"io"
 	"strings"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
 )
+
+// maxChallenges bounds the challenges answered in one attempt: a server may
+// call every nonce stale.
+const maxChallenges = 10
+
+// credentials are what one hop carries.
+type credentials struct {
+	authorization string // "" none
+	// own: it belongs to this very host (.netrc), wherever the hop came from.
+	own                bool
+	signature          []request.Field // lines that belong to authorization
+	proxyAuthorization string
+	server, proxy      *auth.Session // nil: no challenge can be answered
+	// probing: the hop waits for a challenge, its body stays back. The flags say
+	// whose challenge.
+	probing                     bool
+	serverProbing, proxyProbing bool
+}
 
 // trusted reports whether this hop may carry what the user gave for the first
 // origin: -u, Authorization and Cookie lines, -b text (R7.6).
@@ -14,30 +35,148 @@ func (a *attempt) trusted() bool {
 	return t.LocationTrusted || t.URL.SameOrigin(a.at.url)
 }
 
-// authorization is the value of Authorization that this hop carries, "" none:
-// the user's own credentials, else those of .netrc, else the URL's. own: it
-// belongs to this very host (.netrc), wherever the hop came from. A chain that
-// left the first origin and came back has lost -u for good, as in curl.
-func (a *attempt) authorization(trusted bool) (value string, own bool) {
-	auth, u := &a.op.Template.Auth, a.at.url
-	switch {
-	case trusted && auth.Bearer != "":
-		return "Bearer " + auth.Bearer, false
-	case trusted && auth.HasUser && !a.at.left:
-		return request.BasicAuth(auth.User, auth.Password), false
+// authenticate finds out what the hop carries.
+func (a *attempt) authenticate(s *transport.Settings) (credentials, error) {
+	var c credentials
+	if p := s.Proxy; p != nil && p.HasAuth && s.ByAbsoluteURI(a.target()) {
+		c.proxy = a.session("", p.Schemes, p.User, p.Password)
+		c.proxyAuthorization, c.proxyProbing = c.proxy.Authorization(a.at.method, a.at.url.RequestTarget())
 	}
-	if auth.Lookup != nil {
-		if login, password, ok := auth.Lookup(u.ASCIIHost(), u.User); ok {
-			return request.BasicAuth(login, password), true
+	if err := a.authorize(&c); err != nil {
+		return c, err
+	}
+	c.probing = (c.serverProbing || c.proxyProbing) && a.at.body
+	return c, nil
+}
+
+// authorize chooses among bearer token, signature and password.
+func (a *attempt) authorize(c *credentials) error {
+	t, trusted := a.op.Template, a.trusted()
+	if trusted && t.Auth.Bearer != "" {
+		c.authorization = "Bearer " + t.Auth.Bearer
+		return nil
+	}
+	user, password, own, ok := a.login(trusted)
+	if !ok {
+		return nil
+	}
+	if t.Auth.SigV4 != nil {
+		if !trusted || hasLine(t.Headers, "Authorization") {
+			return nil
+		}
+		return a.sign(c, user, password)
+	}
+	c.own = own
+	if trusted && hasLine(t.Headers, "Authorization") {
+		return nil // the user's own line is sent, and no challenge answered
+	}
+	c.server = a.session(a.at.url.Origin(), t.Auth.Schemes, user, password)
+	c.authorization, c.serverProbing = c.server.Authorization(a.at.method, a.at.url.RequestTarget())
+	return nil
+}
+
+// session is the authentication with one side: it lives as long as the operation.
+func (a *attempt) session(side string, allowed auth.Scheme, user, password string) *auth.Session {
+	s := a.op.sessions[side]
+	if s == nil || s.User != user || s.Password != password {
+		if allowed == 0 {
+			allowed = auth.Basic
+		}
+		s = &auth.Session{Allowed: allowed, User: user, Password: password, Random: a.op.Client.Pool.Unpredictable}
+		if a.op.sessions == nil {
+			a.op.sessions = make(map[string]*auth.Session)
+		}
+		a.op.sessions[side] = s
+	}
+	return s
+}
+
+// login is the name and password for this hop: the user's own, else those of
+// .netrc, else the URL's. A chain that left the first origin and came back has
+// lost -u for good, as in curl.
+func (a *attempt) login(trusted bool) (user, password string, own, ok bool) {
+	given, u := &a.op.Template.Auth, a.at.url
+	if trusted && given.HasUser && !a.at.left {
+		return given.User, given.Password, false, true
+	}
+	if given.Lookup != nil {
+		if login, password, ok := given.Lookup(u.ASCIIHost(), u.User); ok {
+			return login, password, true, true
 		}
 	}
 	if !u.HasUser && !a.at.left {
 		u = a.op.Template.URL // a Location of the same origin need not repeat it
 	}
 	if trusted && u.HasUser {
-		return request.BasicAuth(u.User, u.Password), false
+		return u.User, u.Password, false, true
 	}
-	return "", false
+	return "", "", false, false
+}
+
+// sign makes this hop's signature, with the time of now (R8.2).
+func (a *attempt) sign(c *credentials, user, password string) error {
+	t, u := a.op.Template, a.at.url
+	r := auth.SignRequest{
+		Method: a.at.method, Host: u.HostHeader(), HostName: u.ASCIIHost(), Path: u.Path, Query: u.Query,
+		Now: a.op.Client.Clock.Wall(),
+	}
+	for _, l := range t.Headers {
+		if strings.EqualFold(l.Name, "Host") && !l.Remove {
+			r.Host = l.Value
+		}
+		if !l.Remove {
+			r.Header = append(r.Header, [2]string{l.Name, l.Value})
+		}
+	}
+	if a.at.body {
+		r.Body = func() (io.ReadCloser, error) {
+			body, _, err := a.openBody()
+			return body, err
+		}
+	}
+	signed, err := t.Auth.SigV4.Sign(r, user, password)
+	if err != nil {
+		return retryable(err)
+	}
+	c.authorization = signed[0][1]
+	for _, f := range signed[1:] {
+		c.signature = append(c.signature, request.Field{Name: f[0], Value: f[1]})
+	}
+	return nil
+}
+
+// retryable leaves an error that knows its class; any other is one of the request.
+func retryable(err error) error {
+	if _, ok := err.(retry.Classified); ok { //nolint:errorlint // as it is, not what it wraps
+		return err
+	}
+	return &transport.Error{Class: retry.ClassRequest, Sent: retry.SentNothing, Phase: retry.PhaseConnect, Err: err}
+}
+
+// challenged reports whether the answer asks for credentials that can be
+// given: the hop is then made again.
+func (a *attempt) challenged(x *answer) bool {
+	fields := fieldsOf(x.resp.Header)
+	again := false
+	switch status := x.resp.Status; {
+	case status == 401 && x.auth.server != nil:
+		again = x.auth.server.Challenged(fields.values("WWW-Authenticate"))
+	case status == 407 && x.auth.proxy != nil:
+		again = x.auth.proxy.Challenged(fields.values("Proxy-Authenticate"))
+	case status < 300 && x.auth.probing:
+		// Nobody asked: now the request itself.
+		if x.auth.serverProbing {
+			x.auth.server.Unchallenged()
+		}
+		if x.auth.proxyProbing {
+			x.auth.proxy.Unchallenged()
+		}
+		again = true
+	}
+	if again {
+		a.challenges++
+	}
+	return again && a.challenges <= maxChallenges
 }
 
 // withAuthorization puts the line where curl has it, after Host and
@@ -55,12 +194,9 @@ func withAuthorization(fields []request.Field, value string) []request.Field {
 }
 
 // proxyLines are what a plain request through an HTTP proxy carries for it.
-func proxyLines(p *transport.Proxy) (authorization string, lines []request.HeaderLine) {
-	if p.HasAuth {
-		authorization = request.BasicAuth(p.User, p.Password)
-	}
+func proxyLines(p *transport.Proxy) (lines []request.HeaderLine) {
 	for _, h := range p.Headers {
 		lines = append(lines, request.HeaderLine{Name: h[0], Value: h[1], Remove: h[1] == ""})
 	}
-	return authorization, lines
+	return lines
 }

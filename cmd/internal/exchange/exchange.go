@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/cookies"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
@@ -51,6 +52,8 @@ type Operation struct {
 	HTTP09        bool // --http0.9
 	// Uploaded, when not nil, counts the bytes of request bodies as they go out.
 	Uploaded *atomic.Int64
+
+	sessions map[string]*auth.Session // by origin; "" is the proxy's
 
 	start *hopState // of the next attempt; nil: the template's request
 	began time.Duration

@@ -81,9 +81,16 @@ func endClass(ctx context.Context) retry.Class {
 func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err error) {
 	c := a.op.Client
 	// Before the connection is taken: nothing is to be undone when it fails.
-	body, length, err := a.openBody()
+	creds, err := a.authenticate(settings)
 	if err != nil {
 		return nil, false, err
+	}
+	var body io.ReadCloser
+	var length int64
+	if !creds.probing {
+		if body, length, err = a.openBody(); err != nil {
+			return nil, false, err
+		}
 	}
 	began := c.Clock.Mono()
 	conn, err := c.Pool.Get(a.ctx, a.target(), settings, c.Trace)
@@ -94,7 +101,7 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	}
 	a.connected(conn)
 	hop := a.newHop(conn, began)
-	req, head := a.compose(conn, settings, body, length)
+	req, head := a.compose(conn, settings, creds, body, length)
 	hop.Referer = fieldsOf(req.Header).get("Referer")
 	l := newLink(a.ctx)
 	resp, timing, err := wire.RoundTrip(l.ctx, conn, req)
@@ -104,7 +111,7 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		a.failed(hop, timing, err)
 		return nil, hop.Reused, err
 	}
-	x = &answer{resp: resp, keyed: head.Keyed, expected: head.Expect, live: &live{
+	x = &answer{resp: resp, keyed: head.Keyed, auth: creds, expected: head.Expect, live: &live{
 		client: c, conn: conn, body: resp.Body, link: l, upload: body, trace: c.Trace,
 	}}
 	a.answered(hop, x)
@@ -135,7 +142,7 @@ func closeBody(body io.Closer) {
 }
 
 // compose makes the request for this connection.
-func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
+func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds credentials, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
 	u, t, op := a.at.url, a.op.Template, a.op
 	version, spoken := "1.1", "1.1"
 	switch {
@@ -144,12 +151,10 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, body io.R
 	case s.HTTP == "1.0":
 		version, spoken = "1.0", "1.0"
 	}
-	trusted := a.trusted()
-	authorization, own := a.authorization(trusted)
 	hop := request.HopState{
 		URL: u, Method: a.at.method, HTTP: spoken,
 		IncludeBody: a.at.body, BodyLength: length,
-		Credentials: trusted, Authorization: authorization,
+		Credentials: a.trusted(), Authorization: creds.authorization, Signature: creds.signature, Probe: creds.probing,
 		Key: a.at.key, Referer: a.at.referer, NoExpect: a.at.noExpect,
 		ViaProxy: conn.ViaProxy,
 	}
@@ -157,11 +162,11 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, body io.R
 		hop.Cookie = op.Client.Jar.Header(u, op.Client.Clock.Wall())
 	}
 	if conn.ViaProxy && s.Proxy != nil {
-		hop.ProxyAuthorization, hop.ProxyHeaders = proxyLines(s.Proxy)
+		hop.ProxyAuthorization, hop.ProxyHeaders = creds.proxyAuthorization, proxyLines(s.Proxy)
 	}
 	head := request.Compose(t, hop)
-	if own && !trusted {
-		head.Fields = withAuthorization(head.Fields, authorization)
+	if creds.own && !hop.Credentials && creds.authorization != "" {
+		head.Fields = withAuthorization(head.Fields, creds.authorization)
 	}
 	req := &wire.Request{
 		Method: a.at.method, Scheme: u.Scheme, Authority: u.HostHeader(), Path: u.RequestTarget(),

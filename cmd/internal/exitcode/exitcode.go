@@ -38,6 +38,7 @@ const (
 	Login           Code = 67
 	Temporary       Code = 75 // EX_TEMPFAIL: a later run may succeed
 	CACert          Code = 77
+	CRL             Code = 82
 	PinMismatch     Code = 90
 	HTTP2Stream     Code = 92
 	Proxy           Code = 97

@@ -44,6 +44,7 @@ func Table() []Entry {
 		{Login, "login was denied"},
 		{Temporary, "a transient status at the end of attempts, cap, time or budget: a later run may succeed"},
 		{CACert, "problem with the CA certificates"},
+		{CRL, "the file of revoked certificates could not be read"},
 		{PinMismatch, "the server's public key is not the pinned one"},
 		{HTTP2Stream, "HTTP/2 stream error"},
 		{Proxy, "the proxy handshake failed"},

@@ -309,7 +309,7 @@ func setCookie(p *parser, v string) error {
 }
 
 func setProxy(p *parser, v string) error {
-	p.g.Proxy, p.g.HasProxy = v, true
+	p.g.Proxy, p.g.HasProxy, p.g.Proxy10 = v, true, false
 	return nil
 }
 

@@ -21,8 +21,13 @@ type HopState struct {
 	Credentials bool
 	// Key: the idempotency key may be sent (R7.6).
 	Key bool
-	// Authorization is the value computed for this hop; "" none.
+	// Authorization is the value computed for this hop; "" none. Signature are
+	// the lines that belong to it and stand behind it.
 	Authorization string
+	Signature     []Field
+	// Probe: the server is going to challenge the request, so that its body stays
+	// back and it goes out with a length of 0.
+	Probe bool
 	// Cookie is the jar's line for this hop; "" none.
 	Cookie string
 	// Referer replaces the template's, when not "" (-e ";auto").
@@ -108,7 +113,7 @@ func (c *composer) standard(name, value string) {
 // frame decides whether the body is chunked. HTTP/1.0 has no chunks and HTTP/2
 // frames bodies itself.
 func (c *composer) frame() {
-	if !c.hop.IncludeBody || c.hop.HTTP != "1.1" {
+	if !c.hop.IncludeBody || c.hop.HTTP != "1.1" || c.hop.Probe {
 		return
 	}
 	b, ok := c.t.Body.(Chunker)
@@ -145,6 +150,9 @@ func (c *composer) credentials() {
 	}
 	if c.hop.Credentials {
 		c.standard("Authorization", c.hop.Authorization)
+		for _, f := range c.hop.Signature {
+			c.add(f.Name, f.Value)
+		}
 	}
 }
 
@@ -256,7 +264,7 @@ func (c *composer) withheld(name string) bool {
 }
 
 // dropped: the operation has a body, but this hop goes without.
-func (c *composer) dropped() bool { return c.t.Body != nil && !c.hop.IncludeBody }
+func (c *composer) dropped() bool { return c.t.Body != nil && !c.hop.IncludeBody || c.hop.Probe }
 
 // body adds Content-Length, Content-Type and Expect. A Content-Length is sent
 // even if the user asked for its removal: without it the server could not tell
@@ -265,11 +273,11 @@ func (c *composer) body() {
 	if !c.hop.IncludeBody {
 		return
 	}
-	if l, ok := lookup(c.t.Headers, "Content-Length"); !c.h.Chunked && c.hop.BodyLength >= 0 && (!ok || l.Remove) {
+	if l, ok := lookup(c.t.Headers, "Content-Length"); !c.h.Chunked && c.hop.BodyLength >= 0 && (!ok || l.Remove || c.hop.Probe) {
 		c.add("Content-Length", strconv.FormatInt(c.hop.BodyLength, 10))
 	}
 	c.standard("Content-Type", c.t.ContentType)
-	if c.hop.HTTP != "1.1" || c.hop.NoExpect {
+	if c.hop.HTTP != "1.1" || c.hop.NoExpect || c.hop.Probe {
 		return
 	}
 	if l, ok := lookup(c.t.Headers, "Expect"); ok {

@@ -79,6 +79,7 @@ func loadClientCert(t *TLS) (*tls.Certificate, error) {
 			return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM", err)
 		}
 	}
+	certPEM, keyPEM = toPEM(certPEM, t.CertType, "CERTIFICATE"), toPEM(keyPEM, t.KeyType, "PRIVATE KEY")
 	if encryptedKey(keyPEM) {
 		return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM",
 			errors.New("encrypted keys are not supported: decrypt it first, e.g. with 'openssl pkey'"))
@@ -89,6 +90,14 @@ func loadClientCert(t *TLS) (*tls.Certificate, error) {
 			errors.New(strings.TrimPrefix(err.Error(), "tls: ")))
 	}
 	return &cert, nil
+}
+
+// toPEM wraps a file of type DER; PEM stays as it is.
+func toPEM(b []byte, kind, block string) []byte {
+	if !strings.EqualFold(kind, "DER") {
+		return b
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: block, Bytes: b})
 }
 
 // encryptedKey reports whether a private key has a pass phrase, in PKCS #8 or in

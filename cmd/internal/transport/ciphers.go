@@ -33,6 +33,29 @@ func cipherID(suites []*tls.CipherSuite, name string) (uint16, bool) {
 	return 0, false
 }
 
+// parseCurves reads --curves: groups by OpenSSL's names, joined by colons; nil
+// where one is unknown. Which of them is offered first is crypto/tls's choice.
+func parseCurves(list string) []tls.CurveID {
+	var ids []tls.CurveID
+	for name := range strings.SplitSeq(list, ":") {
+		switch strings.ToLower(name) {
+		case "x25519":
+			ids = append(ids, tls.X25519)
+		case "p-256", "prime256v1", "secp256r1":
+			ids = append(ids, tls.CurveP256)
+		case "p-384", "secp384r1":
+			ids = append(ids, tls.CurveP384)
+		case "p-521", "secp521r1":
+			ids = append(ids, tls.CurveP521)
+		case "x25519mlkem768":
+			ids = append(ids, tls.X25519MLKEM768)
+		default:
+			return nil
+		}
+	}
+	return ids
+}
+
 // opensslName is the name that OpenSSL and curl -v give a suite; it follows from
 // IANA's, but for CHACHA20, CBC and the key exchange RSA.
 func opensslName(id uint16) string {

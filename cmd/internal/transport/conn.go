@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/auth"
 )
 
 // Target is where a request wants to go.
@@ -27,12 +29,22 @@ type Settings struct {
 	Resolve        []string // curl's --resolve entries, checked by CheckResolve
 	ConnectTo      []string // curl's --connect-to entries, checked by CheckConnectTo
 	KeepaliveTime  time.Duration
+	KeepaliveCount int // probes without an answer; 0 the system's
 	NoKeepalive    bool
-	Nagle          bool   // --no-tcp-nodelay
-	DNSServer      string // "" the system's; host:port[,host:port], for tests and --dns-servers
-	TLS            TLS
-	Proxy          *Proxy // nil: none, or none for this host
-	HTTP           string // "" (h2 over TLS when offered, else 1.1), "1.0", "1.1", "2", "2-prior-knowledge"
+	// Interface is a device ("if!eth0"), an address ("host!192.0.2.1"), or
+	// either; LocalPort and LocalPorts are the first port to bind to, and how many.
+	Interface             string
+	LocalPort, LocalPorts int
+	// AttemptDelay is how long an address has for itself; 0 is curl's 200 ms.
+	AttemptDelay time.Duration
+	HAProxy      bool // send a PROXY protocol line first
+	NoALPN       bool
+	Nagle        bool   // --no-tcp-nodelay
+	DNSServer    string // "" the system's; host:port[,host:port], for tests and --dns-servers
+	TLS          TLS
+	Proxy        *Proxy // nil: none, or none for this host
+	PreProxy     *Proxy // SOCKS proxy through which Proxy is reached; nil none
+	HTTP         string // "" (h2 over TLS when offered, else 1.1), "1.0", "1.1", "2", "2-prior-knowledge"
 }
 
 // TLS settings of one side (the origin, or an HTTPS proxy).
@@ -48,6 +60,11 @@ type TLS struct {
 	KeyLogFile string // SSLKEYLOGFILE
 	SystemFile string // SSL_CERT_FILE
 	SystemDir  string // SSL_CERT_DIR
+	CertType   string // of CertFile: "" and PEM, DER
+	KeyType    string // of KeyFile: "" and PEM, DER
+	Pinned     string // --pinnedpubkey: "sha256//BASE64;..." or a file
+	CRLFile    string
+	Curves     string // names joined by colons
 }
 
 // Proxy to go through.
@@ -58,7 +75,9 @@ type Proxy struct {
 	HasAuth  bool
 	User     string
 	Password string
-	Tunnel   bool // CONNECT even for http (-p)
+	Schemes  auth.Scheme // 0 is Basic
+	Tunnel   bool        // CONNECT even for http (-p)
+	HTTP10   bool        // CONNECT by HTTP/1.0
 	// Headers are --proxy-header, in order. One of ours that is named there is
 	// left out; without a value it is not sent at all.
 	Headers   [][2]string

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -91,7 +92,8 @@ func (r *race) run(parent context.Context) (*net.TCPConn, int) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	r.start(ctx)
-	timer := time.NewTimer(attemptDelay)
+	delay := cmp.Or(r.m.s.AttemptDelay, attemptDelay)
+	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	for r.running > 0 {
 		select {
@@ -104,11 +106,11 @@ func (r *race) run(parent context.Context) (*net.TCPConn, int) {
 				return res.tcp, res.index
 			}
 			if ctx.Err() == nil && r.start(ctx) {
-				timer.Reset(attemptDelay)
+				timer.Reset(delay)
 			}
 		case <-timer.C:
 			if r.start(ctx) {
-				timer.Reset(attemptDelay)
+				timer.Reset(delay)
 			}
 		}
 	}
@@ -162,14 +164,22 @@ func (m *maker) end(index int, a netip.AddrPort, err error, start time.Duration)
 
 func (m *maker) dialTCP(ctx context.Context, a netip.AddrPort) (*net.TCPConn, error) {
 	d := net.Dialer{KeepAlive: -1}
+	if m.s.Interface != "" || m.s.LocalPort > 0 {
+		return m.dialBound(ctx, &d, a)
+	}
+	return m.dialFrom(ctx, &d, netip.AddrPort{}, a)
+}
+
+// dialFrom dials with the socket's options set.
+func (m *maker) dialFrom(ctx context.Context, d *net.Dialer, from, a netip.AddrPort) (*net.TCPConn, error) {
 	if !m.s.NoKeepalive {
 		idle := m.s.KeepaliveTime
 		if idle <= 0 {
 			idle = keepaliveDefault
 		}
-		d.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: idle, Interval: idle, Count: -1}
+		d.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: idle, Interval: idle, Count: cmp.Or(m.s.KeepaliveCount, -1)}
 	}
-	tcp, err := d.DialTCP(ctx, "tcp", netip.AddrPort{}, a)
+	tcp, err := d.DialTCP(ctx, "tcp", from, a)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +194,11 @@ func (m *maker) unreachable(host, port string) *Error {
 	class, code := retry.ClassConnect, exitcode.Connect
 	if m.route.proxy != nil {
 		class = retry.ClassProxy
+	}
+	for _, d := range m.facts.Dials {
+		if errors.Is(d.Err, errUnbound) {
+			return m.fail(retry.ClassRequest, exitcode.Interface, retry.PhaseConnect, d.Err.Error(), d.Err)
+		}
 	}
 	errs := make([]error, 0, len(m.facts.Dials))
 	timeouts := 0

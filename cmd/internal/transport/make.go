@@ -3,10 +3,12 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"strings"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 )
@@ -18,6 +20,9 @@ type maker struct {
 	trace Trace
 	route *route
 	facts *Facts
+	via   via
+	// tunnelAuth is what the proxy asks for on CONNECT; nil without credentials.
+	tunnelAuth *auth.Session
 }
 
 // make goes through the phases: name, TCP, proxy, TLS.
@@ -32,6 +37,23 @@ func (m *maker) make(ctx context.Context) (*Conn, error) {
 		defer cancel()
 	}
 	ctx = undated{ctx}
+	for again := 0; ; again++ {
+		c, err := m.attempt(ctx, originTLS, proxyTLS)
+		if err == nil {
+			return c, nil
+		}
+		if again == maxReconnects || !errors.Is(err, errReconnect) {
+			return nil, err
+		}
+		m.info("Connect me again please")
+	}
+}
+
+// maxReconnects bounds the connections made because a proxy closed after its challenge.
+const maxReconnects = 4
+
+// attempt makes one socket and what lies upon it.
+func (m *maker) attempt(ctx context.Context, originTLS, proxyTLS *tls.Config) (*Conn, error) {
 	sock, err := m.socket(ctx)
 	if err != nil {
 		return nil, err
@@ -41,10 +63,10 @@ func (m *maker) make(ctx context.Context) (*Conn, error) {
 		c.host = m.route.target.Host
 	}
 	c.host = printable(c.host)
-	conn, err := m.layers(ctx, sock, c, originTLS, proxyTLS)
-	if err != nil {
+	conn, lerr := m.layers(ctx, sock, c, originTLS, proxyTLS)
+	if lerr != nil {
 		_ = sock.Close()
-		return nil, err
+		return nil, lerr
 	}
 	c.Conn = conn
 	c.TCP, _ = conn.(*net.TCPConn)
@@ -55,6 +77,11 @@ func (m *maker) make(ctx context.Context) (*Conn, error) {
 // layers puts proxy and TLS on the socket.
 func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, proxyTLS *tls.Config) (net.Conn, *Error) {
 	var err *Error
+	if pre := m.route.pre; pre != nil {
+		if err = m.socks(ctx, conn, pre, m.route.proxy.Host, m.route.proxy.Port); err != nil {
+			return nil, err
+		}
+	}
 	if proxyTLS != nil || originTLS != nil {
 		c.below = &quickClose{Conn: conn}
 		conn = c.below
@@ -72,9 +99,14 @@ func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, p
 		case m.route.tunnel:
 			conn, err = m.connectTunnel(ctx, conn)
 		case !p.isHTTP():
-			err = m.socks(ctx, conn)
+			err = m.socks(ctx, conn, p, m.route.host, m.route.port)
 		}
 		if err != nil {
+			return nil, err
+		}
+	}
+	if m.s.HAProxy {
+		if err = m.proxyLine(ctx, conn); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +136,7 @@ func (m *maker) tlsConfigs() (origin, proxy *tls.Config, err *Error) {
 	switch m.route.target.Scheme {
 	case "http":
 	case "https":
-		origin, err = m.tlsConfig(&m.s.TLS, m.route.target.Host, alpnOffer(m.s.HTTP))
+		origin, err = m.tlsConfig(&m.s.TLS, m.route.target.Host, m.alpn())
 	default:
 		err = m.fail(retry.ClassRequest, exitcode.BadProtocol, retry.PhaseResolve,
 			"Protocol \""+printable(m.route.target.Scheme)+"\" not supported", nil)

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"io"
 	"strconv"
 	"sync"
 	"time"
@@ -22,6 +23,8 @@ type Pool struct {
 	// the network itself (ConnectTimeout, the delay of happy eyeballs) is real
 	// time on any clock.
 	Clock retry.Clock
+	// Random gives the bytes of nonces; it is read under a lock.
+	Random io.Reader
 
 	state poolState
 }
@@ -149,6 +152,16 @@ func (p *Pool) number() int64 {
 	n := p.state.next
 	p.state.next++
 	return n
+}
+
+// Unpredictable fills b from Random.
+func (p *Pool) Unpredictable(b []byte) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.Random != nil {
+		// The system's source does not fail; a test's may end, and then repeats itself.
+		_, _ = io.ReadFull(p.Random, b)
+	}
 }
 
 func (p *Pool) mono() time.Duration {

@@ -2,14 +2,15 @@ package transport
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"io"
 	"net"
 	"strconv"
 	"strings"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 )
@@ -19,35 +20,39 @@ const maxConnectHead = 64 << 10
 
 func (p *Proxy) isHTTP() bool { return p.Scheme == "http" || p.Scheme == "https" || p.Scheme == "" }
 
-// Authorization is the value of Proxy-Authorization (Basic, RFC 7617), "" without
-// credentials. It is for CONNECT and for requests by absolute URI alone.
-func (p *Proxy) Authorization() string {
-	if !p.HasAuth {
-		return ""
+// session is the proxy's authentication for the tunnels of one connection.
+func (p *Proxy) session(pool *Pool) *auth.Session {
+	return &auth.Session{
+		Allowed: cmp.Or(p.Schemes, auth.Basic), User: p.User, Password: p.Password, Random: pool.Unpredictable,
 	}
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(p.User+":"+p.Password))
 }
 
 // connectTunnel asks an HTTP proxy for a tunnel (RFC 9110 §9.3.6).
 func (m *maker) connectTunnel(ctx context.Context, conn net.Conn) (net.Conn, *Error) {
 	authority := net.JoinHostPort(m.route.host, m.route.port)
-	m.info("Establish HTTP proxy tunnel to ", authority)
-	head, err := m.connectHead(authority)
-	if err != nil {
-		return nil, err
-	}
 	br := bufio.NewReader(conn)
-	err = m.talk(ctx, conn, func() *Error {
-		if m.trace != nil {
-			m.trace.HeaderOut(head)
+	for challenged := true; challenged; {
+		m.info("Establish HTTP proxy tunnel to ", authority)
+		head, err := m.connectHead(authority)
+		if err != nil {
+			return nil, err
 		}
-		if _, err := conn.Write(head); err != nil {
-			return m.connectAborted(err)
+		err = m.talk(ctx, conn, func() *Error {
+			if m.trace != nil {
+				m.trace.HeaderOut(head)
+			}
+			if _, err := conn.Write(head); err != nil {
+				return m.connectAborted(err)
+			}
+			refusal := m.connectAnswer(br)
+			if challenged = refusal != nil && m.challenged(); !challenged {
+				return refusal
+			}
+			return m.readOn(br)
+		})
+		if err != nil {
+			return nil, err
 		}
-		return m.connectAnswer(br)
-	})
-	if err != nil {
-		return nil, err
 	}
 	m.info("CONNECT tunnel established, response ", strconv.Itoa(m.facts.ProxyStatus))
 	if br.Buffered() > 0 {
@@ -74,9 +79,16 @@ func (p *prefixed) Read(b []byte) (int, error) {
 // request is in it.
 func (m *maker) connectHead(authority string) ([]byte, *Error) {
 	p := m.route.proxy
+	if m.tunnelAuth == nil && p.HasAuth {
+		m.tunnelAuth = p.session(m.pool)
+	}
+	authorization := ""
+	if m.tunnelAuth != nil {
+		authorization, _ = m.tunnelAuth.Authorization("CONNECT", authority)
+	}
 	lines := [][2]string{
 		{"Host", authority},
-		{"Proxy-Authorization", p.Authorization()},
+		{"Proxy-Authorization", authorization},
 		{"User-Agent", p.UserAgent},
 		{"Proxy-Connection", "Keep-Alive"},
 	}
@@ -84,7 +96,11 @@ func (m *maker) connectHead(authority string) ([]byte, *Error) {
 		return nil, m.fail(retry.ClassRequest, exitcode.BadOption, retry.PhaseConnect, "a header for the proxy has a line break in it", nil)
 	}
 	var b strings.Builder
-	b.WriteString("CONNECT " + authority + " HTTP/1.1\r\n")
+	version := "1.1"
+	if p.HTTP10 {
+		version = "1.0"
+	}
+	b.WriteString("CONNECT " + authority + " HTTP/" + version + "\r\n")
 	for _, l := range lines {
 		if l[1] != "" && !named(p.Headers, l[0]) {
 			b.WriteString(l[0] + ": " + l[1] + "\r\n")

@@ -12,9 +12,16 @@ type route struct {
 	target     Target
 	host, port string // where the target is looked for: --connect-to may differ from it
 	proxy      *Proxy // nil: direct
+	pre        *Proxy // SOCKS proxy on the way to proxy; nil none
 	tunnel     bool   // CONNECT through an HTTP proxy
 	redirected bool   // --connect-to changed host or port
 	key        string
+}
+
+// ByAbsoluteURI reports whether requests for t go to an HTTP proxy as they are,
+// without a tunnel.
+func (s *Settings) ByAbsoluteURI(t Target) bool {
+	return s.Proxy != nil && newRoute(t, s).absoluteURI()
 }
 
 func newRoute(t Target, s *Settings) *route {
@@ -25,6 +32,12 @@ func newRoute(t Target, s *Settings) *route {
 	}
 	if s.UnixSocket != "" || s.AbstractSocket != "" {
 		r.proxy = nil
+	} else if r.pre = s.PreProxy; r.proxy == nil || !r.proxy.isHTTP() {
+		// Alone, or before another SOCKS proxy, it is the proxy.
+		if r.pre != nil && r.proxy == nil {
+			r.proxy = r.pre
+		}
+		r.pre = nil
 	}
 	if r.proxy != nil && r.proxy.isHTTP() {
 		// An absolute URI names the origin, so it cannot lead to another host.
@@ -41,6 +54,9 @@ func (r *route) absoluteURI() bool {
 
 // connectName is the other end of the socket: the proxy or the host.
 func (r *route) connectName() (host, port string) {
+	if r.pre != nil {
+		return r.pre.Host, r.pre.Port
+	}
 	if r.proxy != nil {
 		return r.proxy.Host, r.proxy.Port
 	}
@@ -76,13 +92,15 @@ func (k *keyBuilder) tls(t *TLS) {
 	k.add(t.CAFile, t.CAPath, t.CertFile, t.CertPass, t.KeyFile, t.Ciphers, t.KeyLogFile, t.SystemFile, t.SystemDir,
 		strconv.Itoa(int(t.Min)), strconv.Itoa(int(t.Max)))
 	k.flags(t.Insecure)
+	k.add(t.CertType, t.KeyType, t.Pinned, t.CRLFile, t.Curves)
 }
 
 // poolKey holds everything that makes two connections different.
 func (r *route) poolKey(s *Settings) string {
 	k := make(keyBuilder, 0, 192)
 	k.add(r.target.Scheme, s.HTTP, s.UnixSocket, s.AbstractSocket, s.DNSServer, s.KeepaliveTime.String())
-	k.flags(s.IPVersion == 4, s.IPVersion == 6, s.NoKeepalive, s.Nagle)
+	k.flags(s.IPVersion == 4, s.IPVersion == 6, s.NoKeepalive, s.Nagle, s.HAProxy, s.NoALPN)
+	k.add(s.Interface, strconv.Itoa(s.LocalPort), strconv.Itoa(s.LocalPorts), strconv.Itoa(s.KeepaliveCount))
 	if !r.absoluteURI() {
 		k.add(strings.ToLower(r.target.Host), r.target.Port, strings.ToLower(r.host), r.port)
 	}
@@ -92,11 +110,15 @@ func (r *route) poolKey(s *Settings) string {
 	k.add(s.Resolve...)
 	if p := r.proxy; p != nil {
 		k.add("proxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.User, p.Password, p.UserAgent)
-		k.flags(p.HasAuth, r.tunnel)
+		k.flags(p.HasAuth, r.tunnel, p.HTTP10)
+		k.add(strconv.Itoa(int(p.Schemes)))
 		for _, h := range p.Headers {
 			k.add(h[0], h[1])
 		}
 		k.tls(&p.TLS)
+	}
+	if p := r.pre; p != nil {
+		k.add("preproxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.User, p.Password)
 	}
 	return string(k)
 }

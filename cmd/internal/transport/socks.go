@@ -16,8 +16,8 @@ import (
 // socks asks a SOCKS proxy for a connection: SOCKS4, 4a, and 5 (RFC 1928) with
 // its user and password (RFC 1929). x/net/proxy has no SOCKS4 and gives refusals
 // as text alone, from which no class can be told.
-func (m *maker) socks(ctx context.Context, conn net.Conn) *Error {
-	p := m.route.proxy
+func (m *maker) socks(ctx context.Context, conn net.Conn, p *Proxy, host, port string) *Error {
+	m.via = via{p, host, port}
 	dst, err := m.socksTarget(ctx)
 	if err != nil {
 		return err
@@ -30,6 +30,12 @@ func (m *maker) socks(ctx context.Context, conn net.Conn) *Error {
 			return m.socks5(conn, dst)
 		}
 	})
+}
+
+// via is a SOCKS proxy, and where it is to lead.
+type via struct {
+	proxy      *Proxy
+	host, port string
 }
 
 // socksDst is the destination: an address, or a name for the proxy to resolve.
@@ -48,24 +54,24 @@ func (d socksDst) host() string {
 
 // socksTarget resolves the name here, unless the proxy is to do it.
 func (m *maker) socksTarget(ctx context.Context) (socksDst, *Error) {
-	p := m.route.proxy
+	p := m.via.proxy
 	switch p.Scheme {
 	case "socks4", "socks4a", "socks5", "socks5h":
 	default:
 		return socksDst{}, m.fail(retry.ClassRequest, exitcode.BadProtocol, retry.PhaseConnect,
 			"Unsupported proxy scheme '"+printable(p.Scheme)+"'", nil)
 	}
-	port, err := strconv.ParseUint(m.route.port, 10, 16)
+	port, err := strconv.ParseUint(m.via.port, 10, 16)
 	if err != nil {
 		return socksDst{}, m.fail(retry.ClassRequest, exitcode.BadURL, retry.PhaseConnect, "Port number was not a decimal number between 0 and 65535", err)
 	}
-	d := socksDst{name: m.route.host, port: uint16(port)}
-	if a, err := netip.ParseAddr(m.route.host); err == nil {
+	d := socksDst{name: m.via.host, port: uint16(port)}
+	if a, err := netip.ParseAddr(m.via.host); err == nil {
 		d.addr = a.Unmap()
 	} else if p.Scheme == "socks5h" || p.Scheme == "socks4a" {
 		return d, nil
 	} else {
-		addrs, err := m.addresses(ctx, m.route.host, m.route.port, false)
+		addrs, err := m.addresses(ctx, m.via.host, m.via.port, false)
 		if err != nil {
 			return d, err
 		}
@@ -86,7 +92,7 @@ func (m *maker) socksTarget(ctx context.Context) (socksDst, *Error) {
 
 func (m *maker) socks4(conn net.Conn, d socksDst) *Error {
 	m.info("SOCKS4 communication to ", d.host(), ":", strconv.Itoa(int(d.port)))
-	p := m.route.proxy
+	p := m.via.proxy
 	if strings.ContainsRune(p.User, 0) || strings.ContainsRune(d.name, 0) || len(p.User) > 255 || len(d.name) > 255 {
 		return m.socksUnfit("SOCKS4: user or host name too long or with a NUL in it")
 	}
@@ -180,7 +186,7 @@ func (m *maker) socks5(conn net.Conn, d socksDst) *Error {
 
 // socks5Auth negotiates the method and shows the credentials.
 func (m *maker) socks5Auth(conn net.Conn) *Error {
-	p := m.route.proxy
+	p := m.via.proxy
 	hello := []byte{5, 1, 0}
 	if p.HasAuth {
 		if len(p.User) > 255 || len(p.Password) > 255 {

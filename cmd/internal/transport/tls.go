@@ -22,6 +22,14 @@ import (
 // does not read must not delay the end of the process.
 const closeNotifyLimit = 20 * time.Millisecond
 
+// alpn is what is offered to the origin.
+func (m *maker) alpn() []string {
+	if m.s.NoALPN {
+		return nil
+	}
+	return alpnOffer(m.s.HTTP)
+}
+
 // alpnOffer are the protocols offered for Settings.HTTP: curl's offers.
 func alpnOffer(http string) []string {
 	switch http {
@@ -74,6 +82,18 @@ func (m *maker) tlsConfig(t *TLS, host string, alpn []string) (*tls.Config, *Err
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return cert, nil }
 		cfg.Renegotiation = tls.RenegotiateOnceAsClient
 	}
+	if t.Curves != "" {
+		if cfg.CurvePreferences = parseCurves(t.Curves); cfg.CurvePreferences == nil {
+			return nil, m.unfit(exitcode.Cipher, "failed setting curves list: '"+printable(t.Curves)+"'", nil)
+		}
+	}
+	if t.Pinned != "" || t.CRLFile != "" {
+		check, err := m.connectionCheck(t)
+		if err != nil {
+			return nil, err
+		}
+		cfg.VerifyConnection = check
+	}
 	if t.KeyLogFile != "" {
 		cfg.KeyLogWriter = keyLog(t.KeyLogFile)
 	}
@@ -100,7 +120,7 @@ func (k keyLog) Write(p []byte) (int, error) {
 
 // handshake puts TLS on conn.
 func (m *maker) handshake(ctx context.Context, conn net.Conn, cfg *tls.Config, host string) (*tls.Conn, *Error) {
-	if m.trace != nil {
+	if m.trace != nil && len(cfg.NextProtos) > 0 {
 		m.info("ALPN: offers ", strings.Join(cfg.NextProtos, ","))
 	}
 	c := tls.Client(conn, cfg)

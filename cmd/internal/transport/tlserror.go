@@ -45,6 +45,12 @@ func verifyText(n int) string {
 		return "path length constraint exceeded"
 	case verifyPurpose:
 		return "unsuitable certificate purpose"
+	case verifyNoCRL:
+		return "unable to get certificate CRL"
+	case verifyOldCRL:
+		return "CRL has expired"
+	case verifyRevoked:
+		return "certificate revoked"
 	case verifyNotPermitted:
 		return "permitted subtree violation"
 	default:
@@ -55,6 +61,10 @@ func verifyText(n int) string {
 // tlsFailed classifies a handshake that did not come to its end: a certificate
 // that is not accepted, a verdict of the server, or a broken connection.
 func (m *maker) tlsFailed(err error, host string) *Error {
+	var refusal *Error
+	if errors.As(err, &refusal) {
+		return refusal // of connectionCheck
+	}
 	var verify *tls.CertificateVerificationError
 	if errors.As(err, &verify) {
 		return m.notTrusted(verify, host)

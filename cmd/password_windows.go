@@ -1,0 +1,4 @@
+package cmd
+
+// terminalDevice is the console.
+const terminalDevice = "CONIN$"
