@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/render"
@@ -50,7 +51,7 @@ func newConsole(env Env, options *flags.Options) (*console, error) {
 	})
 	if !c.silent {
 		for _, note := range global.Notes {
-			c.notice(note)
+			c.live.Println(render.Warning(note, c.width))
 		}
 	}
 	return c, nil
@@ -94,7 +95,14 @@ func (c *console) notice(text string) {
 	}
 }
 
-// problem is the line of an error that has no document.
+// failure is the line of an error that has no document, with its exit code.
+func (c *console) failure(code exitcode.Code, text string) {
+	if c.errors {
+		c.live.Println(render.ErrorLine(int(code), text))
+	}
+}
+
+// problem is a line of an error that changes no exit code.
 func (c *console) problem(text string) {
 	if c.errors {
 		c.live.Println(render.Prefix + text)

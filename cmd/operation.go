@@ -177,14 +177,17 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 // refuse ends an operation that never began: nothing was sent (class request or input).
 func (r *run) refuse(err error) exitcode.Code {
 	code := refusalCode(err)
-	r.console.failure(code, r.redactor.Text(err.Error()))
+	if r.console.errors {
+		r.console.live.Println(refusalLine(err, code, r.redactor.Text(err.Error())))
+	}
 	return code
 }
 
-// refusalLine is the line for an error before any request: like curl's, usage
-// errors stand without their code.
-func refusalLine(code exitcode.Code, text string) string {
-	if code == exitcode.Usage {
+// refusalLine is the line for an error before any request. As in curl, what is
+// wrong with the command line, and not with the URL on it, stands without a code.
+func refusalLine(err error, code exitcode.Code, text string) string {
+	var usage *flags.UsageError
+	if code == exitcode.Usage || errors.As(err, &usage) && code != exitcode.BadURL {
 		code = exitcode.OK
 	}
 	return render.ErrorLine(int(code), text)

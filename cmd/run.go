@@ -57,7 +57,7 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 // reportUsage prints the one line of an error that stopped the run before any request.
 func reportUsage(env Env, err error) exitcode.Code {
 	code := refusalCode(err)
-	fmt.Fprintln(env.Stderr, refusalLine(code, render.Text(err.Error())))
+	fmt.Fprintln(env.Stderr, refusalLine(err, code, render.Text(err.Error())))
 	return code
 }
 

@@ -111,6 +111,10 @@ func (n Notices) text(s string) string {
 // short bounds a server's or an error's text within a line.
 func short(s string) string {
 	const most = 120
+	return bounded(s, most)
+}
+
+func bounded(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -60,12 +60,12 @@ func TestCountdownText(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	for name, want := range map[string]string{
-		"exhausted": "bide: gave up after 3 attempts: 429 Too Many Requests from https://api.example.com; another try may succeed at 10:02:04Z",
-		"deadline":  "bide: --deadline 2s was reached during attempt 2: Operation timed out after 639 milliseconds with 0 bytes received (https://api.example.com), after 503 Service Unavailable from https://api.example.com in attempt 1",
-		"cap":       "bide: the server asks for 1d (Retry-After: 86400), more than --cap 5m: 429 Too Many Requests from https://api.example.com; another try may succeed at 2026-07-16 10:00:01Z; allow it with a larger --cap",
-		"unsafe":    "bide: not retried, since POST may have been acted on: 502 Bad Gateway from https://api.example.com; make it safe to repeat with --idempotency-key auto where the server knows keys, or vouch for it with --idempotent",
-		"connect":   "bide: failed after 3 attempts: Failed to connect to api.example.com port 443 after 0 ms: Couldn't connect to server",
-		"hostile":   "bide: not retried: 404 Not Found from https://例え.example",
+		"exhausted": "bide: (75) 429 Too Many Requests from https://api.example.com; gave up after 3 attempts; another try may succeed at 10:02:04Z",
+		"deadline":  "bide: (28) Operation timed out after 639 milliseconds with 0 bytes received (https://api.example.com), after 503 Service Unavailable from https://api.example.com in attempt 1; --deadline 2s was reached during attempt 2",
+		"cap":       "bide: (75) 429 Too Many Requests from https://api.example.com; the server asks for 1d (Retry-After: 86400), more than --cap 5m; another try may succeed at 2026-07-16 10:00:01Z; allow it with a larger --cap",
+		"unsafe":    "bide: (22) 502 Bad Gateway from https://api.example.com; not retried, since POST may have been acted on; make it safe to repeat with --idempotency-key auto where the server knows keys, or vouch for it with --idempotent",
+		"connect":   "bide: (7) Failed to connect to api.example.com port 443 after 0 ms: Couldn't connect to server; failed after 3 attempts",
+		"hostile":   "bide: (22) 404 Not Found from https://例え.example; not retried",
 		"retried":   "",
 	} {
 		if got := StopLine(samples()[name], nil); got != want {
@@ -79,7 +79,22 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// Every reason has its own words, in one line, and names the last failure.
+// With one attempt allowed the line is curl's own.
+func TestMessageOfASingleAttempt(t *testing.T) {
+	for name, want := range map[string]string{
+		"unsafe":  "bide: (22) The requested URL returned error: 502",
+		"connect": "bide: (7) Failed to connect to api.example.com port 443 after 0 ms: Couldn't connect to server",
+	} {
+		d := samples()[name]
+		d.Attempts, d.Policy.Attempts = d.Attempts[len(d.Attempts)-1:], ptr(1)
+		if got := StopLine(d, nil); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// Every reason that the failure itself does not tell has its own words; all are
+// one line that names the last failure.
 func TestMessageOfEveryReason(t *testing.T) {
 	seen := map[string]string{}
 	for _, r := range reasons() {
@@ -92,7 +107,8 @@ func TestMessageOfEveryReason(t *testing.T) {
 			}
 			continue
 		}
-		if other := seen[got]; other != "" {
+		evident := map[string]bool{"transport_error": true, "redirect_error": true, "input_error": true, "output_error": true, "usage": true}
+		if other := seen[got]; other != "" && !evident[r] {
 			t.Errorf("%s and %s say the same: %s", r, other, got)
 		}
 		seen[got] = r
@@ -104,7 +120,7 @@ func TestMessageOfEveryReason(t *testing.T) {
 		}
 	}
 	c := sample("GET", api, "canceled", 130, try{status: 503, class: "status", took: time.Second, would: time.Second})
-	if got := Message(c, nil); !strings.HasPrefix(got, "canceled while waiting for attempt 2: 503") {
+	if got := Message(c, nil); !strings.HasSuffix(got, "; canceled while waiting for attempt 2") || !strings.HasPrefix(got, "503 ") {
 		t.Error(got)
 	}
 	if got := Message(sample("GET", api, "canceled", 130), nil); got != "canceled before the first attempt" {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -10,19 +11,25 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
-// Message says in one line why the operation of d failed: the limit that
-// stopped it, the last real error or status, when another try may succeed
-// (R6.5), what would have made a retry safe (R3.2), and the idempotency key
-// (R7.4). It is "" after a success. Instants are in loc; nil is UTC. It comes
-// from the document alone, Outcome.Message excepted, and is escaped.
+// Message says in one line why the operation of d failed. It starts with what
+// went wrong last, in curl's words where curl has some; after a semicolon come
+// bide's own: the limit that stopped it, when another try may succeed (R6.5),
+// what would have made a retry safe (R3.2), and the idempotency key (R7.4).
+// Where the policy allows one attempt only, and a failure of it is all there is
+// to tell, the message is curl's alone. It is "" after a success. Instants are
+// in loc; nil is UTC. It comes from the document alone, Outcome.Message
+// excepted, and is escaped.
 func Message(d *Document, loc *time.Location) string {
 	o := d.Outcome
 	if o == nil || retry.Reason(o.Reason) == retry.Success {
 		return ""
 	}
-	parts := []string{reasonText(d)}
+	var parts []string
 	if last := lastFailure(d); last != "" {
-		parts[0] += ": " + last
+		parts = append(parts, last)
+	}
+	if why := reasonText(d); why != "" || len(parts) == 0 {
+		parts = append(parts, cmp.Or(why, Text(o.Reason)))
 	}
 	if o.NextAttemptAt != nil {
 		now := d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
@@ -37,23 +44,40 @@ func Message(d *Document, loc *time.Location) string {
 	return strings.Join(parts, "; ")
 }
 
-// StopLine is Message as it stands on stderr, with the prefix.
+// StopLine is Message as it stands on stderr: with the prefix and, as curl
+// has it, the exit code in parentheses.
 func StopLine(d *Document, loc *time.Location) string {
 	m := Message(d, loc)
 	if m == "" {
 		return ""
 	}
-	return Prefix + m
+	return ErrorLine(d.Outcome.ExitCode, m)
 }
 
-// reasonText names the limit or the rule that stopped the operation.
+// ErrorLine is curl's form of an error: "bide: (7) Failed to connect ...".
+// Where nothing fails but the operation (exit code 0) it stands without a code.
+func ErrorLine(code int, message string) string {
+	if code == 0 {
+		return Prefix + message
+	}
+	return Prefix + "(" + strconv.Itoa(code) + ") " + message
+}
+
+// single: the policy allows one attempt, so that nothing is to be said of others.
+func single(d *Document) bool { return d.Policy.Attempts != nil && *d.Policy.Attempts == 1 }
+
+// reasonText names the limit or the rule that stopped the operation; "" where
+// the failure says it all.
 func reasonText(d *Document) string {
 	p, n := &d.Policy, len(d.Attempts)
 	wait := wouldWait(d)
 	switch retry.Reason(d.Outcome.Reason) {
 	case retry.HTTPError:
-		return "not retried"
+		return unlessSingle(d, "not retried")
 	case retry.AttemptsExhausted:
+		if single(d) {
+			return ""
+		}
 		return "gave up after " + plural(n, "attempt")
 	case retry.RetryAfterExceedsCap:
 		return "the server asks for " + serverAsks(d) + ", more than --cap " + limit(p.CapMS)
@@ -70,31 +94,36 @@ func reasonText(d *Document) string {
 	case retry.DeadlineExceeded:
 		return "--deadline " + limit(p.DeadlineMS) + " was reached during attempt " + strconv.Itoa(n)
 	case retry.UnsafeMethod:
-		return "not retried, since " + method(d) + " may have been acted on"
+		return unlessSingle(d, "not retried, since "+method(d)+" may have been acted on")
 	case retry.NotReplayable:
-		return "not retried, since the request body cannot be read again"
+		return unlessSingle(d, "not retried, since the request body cannot be read again")
 	case retry.BodyChanged:
 		return "not retried, since the request body changed after the first attempt"
 	case retry.BudgetExhausted:
 		return "the shared retry budget is used up"
 	case retry.OutputCommitted:
-		return "not retried, since a part of the body is already written"
+		return unlessSingle(d, "not retried, since a part of the body is already written")
 	case retry.TransportError:
+		if n == 1 {
+			return ""
+		}
 		return "failed after " + plural(n, "attempt")
-	case retry.RedirectError:
-		return "redirect not followed"
 	case retry.ChecksumMismatch:
 		return "checksum does not match"
-	case retry.InputError:
-		return "cannot read the request body"
-	case retry.OutputError:
-		return "cannot write the output"
-	case retry.Usage:
-		return "bad request"
+	case retry.RedirectError, retry.InputError, retry.OutputError, retry.Usage:
+		return ""
 	case retry.Canceled:
 		return canceledText(d)
 	}
 	return Text(d.Outcome.Reason)
+}
+
+// unlessSingle is text, or "" where no other attempt was wanted.
+func unlessSingle(d *Document, text string) string {
+	if single(d) {
+		return ""
+	}
+	return text
 }
 
 func canceledText(d *Document) string {
@@ -112,6 +141,9 @@ func canceledText(d *Document) string {
 
 // hintText says what the user can do about it.
 func hintText(d *Document) string {
+	if single(d) {
+		return ""
+	}
 	switch retry.Reason(d.Outcome.Reason) {
 	case retry.UnsafeMethod:
 		return "make it safe to repeat with --idempotency-key auto where the server knows keys, or vouch for it with --idempotent"
@@ -129,11 +161,17 @@ func lastFailure(d *Document) string {
 	var cut string
 	for i := len(d.Attempts) - 1; i >= 0; i-- {
 		a := &d.Attempts[i]
-		text := failure(a)
+		text := failure(a, single(d))
 		if text == "" {
 			continue
 		}
-		if origin := where(a, d); origin != "" && a.Error == nil {
+		origin := where(a, d)
+		if single(d) {
+			origin = "" // curl's words, and no others
+		}
+		if a.Error != nil && answered(a) && classOf(a) != string(retry.ClassStatus) && origin != "" {
+			text += " (" + StatusText(*a.Status) + " from " + origin + ")"
+		} else if origin != "" && a.Error == nil {
 			text += " from " + origin
 		} else if origin != "" && !strings.Contains(text, hostOf(origin)) {
 			text += " (" + origin + ")"
@@ -162,24 +200,27 @@ func cutOff(d *Document, i int) bool {
 	return false
 }
 
-// failure describes what went wrong in a; "" when nothing did.
-func failure(a *Attempt) string {
+// failure describes what went wrong in a; "" when nothing did. A status is told
+// in curl's words where they are all that is told.
+func failure(a *Attempt, curls bool) string {
 	switch {
-	case a.Error != nil && *a.Error != "":
-		text := short(Text(*a.Error))
-		if a.Status != nil && *a.Status > 0 && classOf(a) != string(retry.ClassStatus) {
-			text = StatusText(*a.Status) + ", then " + text
-		} else if a.Status != nil && classOf(a) == string(retry.ClassStatus) {
-			text = StatusText(*a.Status)
-		}
-		return text
-	case a.Class == nil:
+	case a.Class == nil && (a.Error == nil || *a.Error == ""):
 		return ""
-	case a.Status != nil && *a.Status > 0:
+	case answered(a) && (classOf(a) == string(retry.ClassStatus) || a.Error == nil || *a.Error == ""):
+		if curls {
+			return "The requested URL returned error: " + strconv.Itoa(*a.Status)
+		}
 		return StatusText(*a.Status)
+	case a.Error != nil && *a.Error != "":
+		return bounded(Text(*a.Error), longestError)
 	}
 	return Text(*a.Class) + " error"
 }
+
+// longestError bounds an error's text in bytes: it may quote a long name.
+const longestError = 400
+
+func answered(a *Attempt) bool { return a.Status != nil && *a.Status > 0 }
 
 func classOf(a *Attempt) string {
 	if a.Class == nil {

@@ -38,19 +38,28 @@ func (p *parser) checkMethods() error {
 	form := len(p.g.Form) > 0
 	switch {
 	case form && data:
-		return usagef("-F sends a multipart form and -d another kind of body; use one of them")
+		return onlyOne("POST (-d, --data)", "multipart formpost (-F, --form)", "")
 	case form && upload:
-		return usagef("-F asks for POST and -T for PUT; use one of them (-X PUT -F sends a form by PUT)")
+		return onlyOne("PUT (-T, --upload-file)", "multipart formpost (-F, --form)", "-X PUT -F sends a form by PUT")
 	case form && p.g.Head:
-		return usagef("-F asks for POST and -I for HEAD; use one of them")
+		return onlyOne("multipart formpost (-F, --form)", "HEAD (-I, --head)", "")
 	case data && upload:
-		return usagef("-d asks for POST and -T for PUT; use one of them (-X PUT -d sends data by PUT)")
+		return onlyOne("PUT (-T, --upload-file)", "POST (-d, --data)", "-X PUT -d sends data by PUT")
 	case data && p.g.Head && !p.g.Get:
-		return usagef("-d asks for POST and -I for HEAD; use one of them, or -G to put the data into the query")
+		return onlyOne("POST (-d, --data)", "HEAD (-I, --head)", "-G puts the data into the query")
 	case upload && p.g.Head:
-		return usagef("-T asks for PUT and -I for HEAD; use one of them")
+		return onlyOne("PUT (-T, --upload-file)", "HEAD (-I, --head)", "")
 	}
 	return nil
+}
+
+// onlyOne refuses two kinds of request in curl's words, with a hint if there is one.
+func onlyOne(asked, other, hint string) *UsageError {
+	text := "You can only select one HTTP request method! You asked for both " + asked + " and " + other + "."
+	if hint != "" {
+		text = text[:len(text)-1] + "; " + hint
+	}
+	return usagef("%s", text)
 }
 
 // checkStdout: a machine-readable timeline on standard output has it alone.

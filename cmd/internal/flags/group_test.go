@@ -85,7 +85,7 @@ func TestManyErrors(t *testing.T) {
 		"--rate 1/ u": "not a rate", "--rate 1/ss u": "not a rate", "--rate 1/99999999d u": "not a rate", "--rate -1/s u": "not a rate",
 		"--parallel-max x u": "not a whole number", "--variable a u": "has no content", "--variable %NONE u": "not set",
 		"--variable a=1 --expand-header {{a:up}} u":   "--expand-header: variable a",
-		"--variable a=1 --expand-max-redirs {{a}}x u": "--max-redirs",
+		"--variable a=1 --expand-max-redirs {{a}}x u": "max-redirs",
 		"-o x -Z --timeline json -i u --next v":       "-i",
 		"u --next --timeline json -i v":               "-i",
 	} {

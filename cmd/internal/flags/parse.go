@@ -54,6 +54,8 @@ type parser struct {
 	src    source
 	where  string // "" for the command line, else "BIDE_X" or "config:3"
 	depth  int    // of nested -K
+	// spelled is how the command line names flags that take a value.
+	spelled map[*Flag]string
 
 	positional int // positional arguments already turned into URLs
 	urls       int // nodes of g.URLs that have their URL, output, upload
@@ -214,8 +216,15 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 	if u, ok := err.(*UsageError); ok { //nolint:errorlint // a complete message, made below
 		return u
 	}
+	var unreadable bool
+	if _, unreadable = err.(inputError); unreadable { //nolint:errorlint // as open returns it
+		err = fmt.Errorf("%s; %w", notReadable, err)
+	}
 	u := usagef("%s: %v", p.nameFor(f), err)
-	if _, ok := err.(inputError); ok { //nolint:errorlint // as open returns it
+	if shown := p.spelled[f]; p.src == srcFlag && shown != "" {
+		u = optionf(shown, "%v", err)
+	}
+	if unreadable {
 		u.Code = exitcode.Input
 	}
 	return u

@@ -97,7 +97,7 @@ func rows() []row {
 		{"--upload-file - u", func(g *Group, _ *Global) { g.URLs[0].Upload, g.URLs[0].HasUpload = "-", true }},
 		{"--url u", func(*Group, *Global) {}},
 		{"-r 0-9 u", func(g *Group, _ *Global) { g.Range = "0-9" }},
-		{"--range 5 u", func(g *Group, o *Global) { g.Range = "5-"; o.Notes = []string{"a range needs a dash; taking 5 as 5-"} }},
+		{"--range 5 u", func(g *Group, o *Global) { g.Range = "5-"; o.Notes = []string{"A specified range MUST include at least one dash (-). Appending one for you!"} }},
 		{"-A me u", func(g *Group, _ *Global) { g.UserAgent = text("me") }},
 		{"--user-agent= u", func(g *Group, _ *Global) { g.UserAgent = text("") }},
 		{"-e r;auto u", func(g *Group, _ *Global) { g.Referer = "r;auto" }},

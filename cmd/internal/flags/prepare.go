@@ -46,6 +46,14 @@ type walker struct {
 
 func (w *walker) emit(s string) { w.out = append(w.out, strings.Clone(s)) }
 
+// spelled keeps how the command line names f, for what may be said of its value.
+func (w *walker) spelled(f *Flag, shown string) {
+	if w.p.spelled == nil {
+		w.p.spelled = make(map[*Flag]string, 8)
+	}
+	w.p.spelled[f] = shown
+}
+
 // emitFlag emits a flag by a long name, and makes that name known to pflag.
 func (w *walker) emitFlag(name string, f *Flag, neg bool) {
 	w.p.register(name, f, neg)
@@ -85,6 +93,7 @@ func (w *walker) long(text string) error {
 		return nil
 	}
 	if has {
+		w.spelled(f, "--"+strings.Clone(name))
 		w.found(f, value, len("--")+len(name)+len("="))
 		w.emitFlag(name, f, false)
 		w.emit(value)
@@ -96,12 +105,16 @@ func (w *walker) long(text string) error {
 // separate takes the next argument as f's value.
 func (w *walker) separate(f *Flag, name, shown string) error {
 	if w.i+1 >= len(w.args) {
-		return usagef("%s needs a value: %s %s", shown, shown, f.Arg)
+		return optionf(shown, "requires parameter; %s %s", shown, f.Arg)
 	}
 	w.i++
 	value := w.args[w.i]
+	w.spelled(f, strings.Clone(shown))
 	if f.File && !f.Secret && len(value) > 1 && value[0] == '-' {
-		w.p.note("the value of %s looks like a flag: %s", shown, quote(value))
+		w.p.note("The file name argument '%s' looks like a flag.", printable(value))
+	}
+	if !f.Secret && strings.HasPrefix(value, "\xe2\x80\x9c") {
+		w.p.note("The argument '%s' starts with a Unicode quote where maybe an ASCII \" was intended?", printable(value))
 	}
 	w.found(f, value, 0)
 	w.emitFlag(name, f, false)
@@ -134,23 +147,24 @@ func (w *walker) short(a string) error {
 	for j := 1; j < len(a); j++ {
 		if a[j] >= utf8.RuneSelf {
 			r, _ := utf8.DecodeRuneInString(a[j:])
-			return w.p.unknownShort(string(r))
+			return w.p.unknownShort(string(r), a[1:j])
 		}
 		letter := a[j : j+1]
 		f := w.p.letter(letter)
 		if f == nil {
 			if name, _, _ := strings.Cut(a[1:], "="); j == 1 && len(name) > 1 {
 				if long, _ := w.p.lookup(name); long != nil {
-					return usagef("unknown flag -%s; did you mean --%s?", letter, name)
+					return optionf("-"+letter, "is unknown; did you mean --%s?", name)
 				}
 			}
-			return w.p.unknownShort(letter)
+			return w.p.unknownShort(letter, a[1:j])
 		}
 		rest := a[j+1:]
 		if f.Kind == Value {
 			if rest == "" {
-				return w.separate(f, f.Name, "-"+letter)
+				return w.separate(f, f.Name, a)
 			}
+			w.spelled(f, "-"+f.Short)
 			w.found(f, rest, j+1)
 			w.emitFlag(f.Name, f, false)
 			w.emit(rest)

@@ -187,14 +187,14 @@ func (p *parser) flushPositional() error {
 // finishURLs checks that there is something to do, and drops outputs without a URL.
 func (p *parser) finishURLs() error {
 	if p.urls == 0 {
-		return usagef("no URL given; bide -h shows what can be")
+		return usagef("no URL specified; bide -h shows what can be")
 	}
 	if p.uploads > p.urls {
 		return usagef("more files to upload (-T) than URLs")
 	}
 	if len(p.g.URLs) > p.urls {
 		p.g.URLs = p.g.URLs[:p.urls]
-		p.note("more -o and -O than URLs; the last of them do nothing")
+		p.note("Got more output options than URLs")
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (p *parser) finishURLs() error {
 // setRange does as curl: a lone number means "from there on".
 func setRange(p *parser, v string) error {
 	if v != "" && strings.Trim(v, "0123456789") == "" {
-		p.note("a range needs a dash; taking %s as %s-", v, v)
+		p.note("A specified range MUST include at least one dash (-). Appending one for you!")
 		v += "-"
 	}
 	if v == "" || strings.Trim(v, "0123456789-, ") != "" {

@@ -157,7 +157,7 @@ func (p *parser) entry(e configfile.Entry) error {
 		letter := e.Name[i : i+1]
 		f := p.letter(letter)
 		if f == nil {
-			return p.at(p.unknownShort(letter))
+			return p.at(p.unknownShort(letter, ""))
 		}
 		last := i == len(e.Name)-1
 		if f.Kind == Value && !last {

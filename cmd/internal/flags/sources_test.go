@@ -146,7 +146,7 @@ func TestConfig(t *testing.T) {
 		{"request\n", "f:1: request needs a value", exitcode.Usage},
 		{"silent = yes\n", "f:1: silent takes no value", exitcode.Usage},
 		{"help\n", "f:1: help belongs on the command line", exitcode.Usage},
-		{"config = missing\n", "f:1: config: cannot read \"missing\"", exitcode.Input},
+		{"config = missing\n", "f:1: config: error encountered when reading a file; cannot read \"missing\"", exitcode.Input},
 		{"retry = 1\nattempts = 2\n", "f:1: retry and f:2: attempts set the same thing", exitcode.Usage},
 		{"user = \"a:secret\n", "f:1", exitcode.Usage},
 	} {

@@ -77,9 +77,9 @@ func (p *parser) unknownLong(name string) *UsageError {
 	if negated {
 		if f, _ := p.lookup(positive); f != nil {
 			if f.Kind == Value {
-				return usagef("--%s: --%s takes a value, so there is no --no- form", name, positive)
+				return optionf("--"+name, "%s; --%s takes a value", notBoolean, positive)
 			}
-			return usagef("--%s: --%s is one choice of several and has no --no- form", name, positive)
+			return optionf("--"+name, "%s; --%s is one choice of several", notBoolean, positive)
 		}
 	}
 	if long := curlOnlyName(name, ""); long != "" {
@@ -89,20 +89,38 @@ func (p *parser) unknownLong(name string) *UsageError {
 		return bideHasNo("--"+name, positive)
 	}
 	if len(name) == 1 && p.letter(name) != nil {
-		return usagef("unknown flag --%s; did you mean -%s?", name, name)
+		return optionf("--"+name, "is unknown; did you mean -%s?", name)
 	}
 	if near := p.nearest(name); near != "" {
-		return usagef("unknown flag --%s; did you mean --%s?", printable(name), near)
+		return optionf("--"+printable(name), "is unknown; did you mean --%s?", near)
 	}
-	return usagef("unknown flag --%s; bide -h all lists them", printable(name))
+	return optionf("--"+printable(name), "is unknown; bide -h all lists them")
 }
 
-// unknownShort explains a letter that is not in the table.
-func (p *parser) unknownShort(letter string) *UsageError {
+// The words of curl's tool for what is wrong with an option.
+const (
+	notBoolean  = "used '--no-' for option that isn't a boolean"
+	notNumber   = "expected a proper numerical parameter"
+	notPositive = "expected a positive numerical parameter"
+	notReadable = "error encountered when reading a file"
+)
+
+// optionf is an error about one option in curl's form; what bide adds stands
+// after a semicolon.
+func optionf(shown, format string, a ...any) *UsageError {
+	return usagef("option %s: %s", shown, fmt.Sprintf(format, a...))
+}
+
+// unknownShort explains a letter that is not in the table, with what of its
+// cluster came before it.
+func (p *parser) unknownShort(letter, before string) *UsageError {
 	if long := curlOnlyName("", letter); long != "" {
 		return bideHasNo(fmt.Sprintf("-%s (--%s)", letter, long), long)
 	}
-	return usagef("unknown flag -%s; bide -h all lists them", printable(letter))
+	if before != "" {
+		return optionf("-"+printable(before+letter), "is unknown; there is no -%s, bide -h all lists the letters", printable(letter))
+	}
+	return optionf("-"+printable(letter), "is unknown; bide -h all lists them")
 }
 
 func bideHasNo(shown, name string) *UsageError {

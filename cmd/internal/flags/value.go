@@ -16,10 +16,10 @@ const maxCount = math.MaxInt32 - 1
 // (500ms, 1m30s). No sign, no exponent. What is not zero never becomes zero,
 // because zero means "no limit".
 func parseDuration(v string) (time.Duration, error) {
-	bad := fmt.Errorf("%s is not a duration: seconds (2, 0.5), or 500ms, 1m30s", quote(v))
+	bad := fmt.Errorf("%s; %s is not a duration: seconds (2, 0.5), or 500ms, 1m30s", notNumber, quote(v))
 	if v == "" || strings.HasPrefix(v, "-") {
 		if isDecimal(strings.TrimPrefix(v, "-")) && v != "" {
-			return 0, fmt.Errorf("%s is negative", quote(v))
+			return 0, fmt.Errorf("%s; %s is negative", notPositive, quote(v))
 		}
 		return 0, bad
 	}
@@ -84,7 +84,7 @@ func decimalSeconds(v string) (time.Duration, error) {
 // parseCount reads a strict decimal: no sign, no leading zero, no other base.
 func parseCount(v string) (int, error) {
 	if v == "" || len(v) > 1 && v[0] == '0' || strings.Trim(v, "0123456789") != "" {
-		return 0, fmt.Errorf("%s is not a whole number", quote(v))
+		return 0, fmt.Errorf("%s; %s is not a whole number", notNumber, quote(v))
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n > maxCount {
