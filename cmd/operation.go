@@ -94,7 +94,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
 	response, outcome := op.exchange.Attempt(ctx, n)
 	op.responses = append(op.responses, response)
-	if response.Status == 0 || outcome.Err != nil && outcome.Class != retry.ClassStatus {
+	if outcome.Err != nil && outcome.Class != retry.ClassStatus {
 		return response, outcome
 	}
 	state := retry.State{Misdirected: op.misdirected} // all that the question needs of it

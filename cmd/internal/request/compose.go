@@ -276,7 +276,9 @@ func (c *composer) body() {
 	if l, ok := lookup(c.t.Headers, "Content-Length"); !c.h.Chunked && c.hop.BodyLength >= 0 && (!ok || l.Remove || c.hop.Probe) {
 		c.add("Content-Length", strconv.FormatInt(c.hop.BodyLength, 10))
 	}
-	c.standard("Content-Type", c.t.ContentType)
+	if !c.hop.Probe || !strings.HasPrefix(c.t.ContentType, "multipart/") {
+		c.standard("Content-Type", c.t.ContentType)
+	}
 	if c.hop.HTTP != "1.1" || c.hop.NoExpect || c.hop.Probe {
 		return
 	}

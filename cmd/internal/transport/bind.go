@@ -11,8 +11,14 @@ import (
 	"syscall"
 )
 
-// errUnbound: the socket could not be bound as --interface and --local-port ask.
-var errUnbound = errors.New("bind failed")
+// unbound: the socket could not be bound as --interface and --local-port ask.
+type unbound struct {
+	text string
+	err  error
+}
+
+func (e unbound) Error() string { return e.text }
+func (e unbound) Unwrap() error { return e.err }
 
 // dialBound dials from the interface, the address and the ports asked for.
 func (m *maker) dialBound(ctx context.Context, d *net.Dialer, a netip.AddrPort) (*net.TCPConn, error) {
@@ -23,7 +29,7 @@ func (m *maker) dialBound(ctx context.Context, d *net.Dialer, a netip.AddrPort) 
 	if m.s.Interface != "" {
 		addr, device, err := m.localAddress(ctx, a.Addr())
 		if err != nil {
-			return nil, fmt.Errorf("%w: couldn't bind to interface '%s': %w", errUnbound, printable(m.s.Interface), err)
+			return nil, unbound{"Couldn't bind to interface '" + printable(m.s.Interface) + "' (" + err.Error() + ")", err}
 		}
 		local = addr
 		if device != "" {
@@ -37,7 +43,7 @@ func (m *maker) dialBound(ctx context.Context, d *net.Dialer, a netip.AddrPort) 
 		}
 		last := port+1 >= m.s.LocalPort+m.s.LocalPorts
 		if !errors.Is(err, syscall.EADDRINUSE) || last {
-			return nil, fmt.Errorf("%w: %s", errUnbound, reasonText(err))
+			return nil, unbound{"bind failed: " + capital(reasonText(err)), err}
 		}
 		m.info("Bind to local port ", itoa(int64(port)), " failed, trying next")
 	}

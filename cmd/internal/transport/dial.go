@@ -196,7 +196,8 @@ func (m *maker) unreachable(host, port string) *Error {
 		class = retry.ClassProxy
 	}
 	for _, d := range m.facts.Dials {
-		if errors.Is(d.Err, errUnbound) {
+		var bind unbound
+		if errors.As(d.Err, &bind) {
 			return m.fail(retry.ClassRequest, exitcode.Interface, retry.PhaseConnect, d.Err.Error(), d.Err)
 		}
 	}
