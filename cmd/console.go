@@ -28,7 +28,7 @@ type console struct {
 	errors bool // errors are shown: no -s, or -S
 	meters bool
 	bar    bool // -#
-	done   func()
+	whole  bool // -Z: one line for the whole run instead of countdowns and meters
 }
 
 func newConsole(env Env, options *flags.Options) (*console, error) {
@@ -36,7 +36,7 @@ func newConsole(env Env, options *flags.Options) (*console, error) {
 	c := &console{
 		env: env, silent: global.Silent, errors: !global.Silent || global.ShowError,
 		meters: !global.Silent && !global.NoProgressMeter, bar: global.ProgressBar,
-		ascii: plainASCII(env.Getenv),
+		ascii: plainASCII(env.Getenv), whole: global.Parallel,
 	}
 	w, err := c.open(global.Stderr)
 	if err != nil {
@@ -75,7 +75,6 @@ func (c *console) open(name string) (io.Writer, error) {
 
 // close reports whether stderr itself could be written.
 func (c *console) close() error {
-	c.settle()
 	err := c.live.Err()
 	if c.file != nil {
 		if closing := c.file.Close(); err == nil {
@@ -109,27 +108,18 @@ func (c *console) problem(text string) {
 	}
 }
 
-// wait shows a wait while it lasts: a countdown on a terminal, else one line.
-func (c *console) wait(n render.Notices, plain string, e retry.Event) {
-	if c.silent {
-		return
+// wait shows a wait until done is called: a countdown on a terminal, else one line.
+func (c *console) wait(n render.Notices, plain string, e retry.Event) (done func()) {
+	if c.silent || c.whole && c.live.Terminal() {
+		return func() {}
 	}
-	c.settle()
-	c.done = c.live.Wait(plain, c.env.Clock.Mono()+e.Wait, func(left time.Duration) string { return n.Countdown(e, left) })
-}
-
-// settle takes the countdown away: the wait is over.
-func (c *console) settle() {
-	if c.done != nil {
-		c.done()
-		c.done = nil
-	}
+	return c.live.Wait(plain, c.env.Clock.Mono()+e.Wait, func(left time.Duration) string { return n.Countdown(e, left) })
 }
 
 // transfer shows the meter of a body's transfer; not when the body itself goes
 // to a terminal. The returned function ends it.
 func (c *console) transfer(r *exchange.Response, toTerminal bool) func() {
-	if !c.meters || toTerminal || !c.live.Terminal() && !c.bar {
+	if !c.meters || c.whole || toTerminal || !c.live.Terminal() && !c.bar {
 		return func() {}
 	}
 	total := r.Length

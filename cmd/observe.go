@@ -21,11 +21,15 @@ func (op *operation) observer() func(retry.Event) {
 	return func(e retry.Event) {
 		switch e.Kind {
 		case retry.EventWait:
-			r.console.wait(notices, notices.NoticeWait(e), e)
+			op.wayFree()
+			op.wait(notices, notices.NoticeWait(e), e)
 		case retry.EventHold:
-			r.console.wait(notices, notices.NoticeHold(op.template.URL.Origin(), e), e)
+			op.wait(notices, notices.NoticeHold(op.template.URL.Origin(), e), e)
+		case retry.EventStop:
+			op.wayFree()
+			op.settle()
 		default:
-			r.console.settle()
+			op.settle()
 		}
 		if r.timeline.events == nil {
 			return
@@ -43,6 +47,17 @@ func (op *operation) observer() func(retry.Event) {
 		if event := op.event(e, e.Offset-began); event != nil {
 			r.timeline.event(event)
 		}
+	}
+}
+
+// wait shows a wait until settle.
+func (op *operation) wait(notices render.Notices, plain string, e retry.Event) {
+	op.settle()
+	op.waited = op.run.console.wait(notices, plain, e)
+	if crew := op.run.crew; crew != nil {
+		crew.waiting.Add(1)
+		shown := op.waited
+		op.waited = func() { crew.waiting.Add(-1); shown() }
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/cmd/internal/urlglob"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -26,17 +27,28 @@ type operation struct {
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
 	output      *output
+
+	num    int        // of the URL among those of the command line: %{urlnum}
+	turn   stdoutTurn // to write to standard output
+	waited func()     // takes the notice of the present wait away; nil none
+	passed func()     // lets others go to the origin; nil without -Z
 }
 
 // operate runs one operation from its template to its exit code.
-func (r *run) operate(ctx context.Context, g *prepared, arg flags.URLArg) exitcode.Code {
-	op := &operation{run: r, index: r.index, group: g, given: arg.URL}
-	if err := op.prepare(arg); err != nil {
+func (r *run) operate(ctx context.Context, g *prepared, j job) exitcode.Code {
+	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL}
+	if err := op.prepare(j.URLArg); err != nil {
 		return r.refuse(err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
-	if arg.HasUpload {
+	if r.crew != nil {
+		op.turn.turn, op.turn.ctx = r.crew.turn, ctx
+		defer op.turn.give()
+		op.passed = r.crew.gate.enter(ctx, op.template.URL.Origin())
+		defer op.passed()
+	}
+	if j.HasUpload {
 		defer op.template.Body.Close() // -d's body belongs to the group
 	}
 	defer op.output.abandon()
@@ -45,6 +57,7 @@ func (r *run) operate(ctx context.Context, g *prepared, arg flags.URLArg) exitco
 
 	rec := op.attempts(ctx)
 	stopWatching()
+	op.turn.within(ctx)
 	return op.finish(ctx, rec)
 }
 
@@ -81,7 +94,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 		loop.Replay = body.Replay
 	}
 	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
-	op.run.console.settle()
+	op.settle()
 	if err == nil && response != nil {
 		op.deliverKept(ctx, response, &rec)
 	}
@@ -104,7 +117,23 @@ func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, re
 	if outcome.Class == retry.ClassStatus && op.group.Policy.Transient(outcome, state) {
 		return response, outcome
 	}
+	op.wayFree()
 	return response, op.output.deliver(ctx, response, outcome)
+}
+
+// wayFree lets other operations go to the origin: it has said how it is.
+func (op *operation) wayFree() {
+	if op.passed != nil {
+		op.passed()
+	}
+}
+
+// settle takes the notice of a wait away: it is over.
+func (op *operation) settle() {
+	if op.waited != nil {
+		op.waited()
+		op.waited = nil
+	}
 }
 
 // deliverKept writes the body of the last answer where the loop stopped on a
@@ -144,6 +173,7 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode.Code) exitcode.Code {
 	r := op.run
 	failed := rec.Reason != retry.Success
+	r.count(op, rec, code)
 	var doc *render.Document
 	if failed || r.timeline.wants(len(rec.Attempts)) {
 		doc = op.document(rec, code)
@@ -158,6 +188,11 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 		return op.lateFailure(code, err)
 	}
 	if doc != nil {
+		if r.timeline.stdout {
+			if err := op.turn.take(nil); err != nil {
+				return code // canceled meanwhile: nobody reads it
+			}
+		}
 		if err := r.timeline.operation(doc); err != nil {
 			return op.lateFailure(code, err)
 		}
@@ -178,7 +213,12 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 func (r *run) refuse(err error) exitcode.Code {
 	code := refusalCode(err)
 	if r.console.errors {
-		r.console.live.Println(refusalLine(err, code, r.redactor.Text(err.Error())))
+		text := r.redactor.Text(err.Error())
+		var place *urlglob.Error
+		if errors.As(err, &place) {
+			text = r.pointAt(place)
+		}
+		r.console.live.Println(refusalLine(err, code, text))
 	}
 	return code
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
@@ -56,7 +57,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer}
+	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Before: op.turn.take}
 	switch {
 	case name != "":
 		out.path = name
@@ -99,6 +100,10 @@ func (out *output) keepsErrors() bool {
 
 // deliver writes r's body where it belongs. The outcome is the attempt's.
 func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	if crew := out.op.run.crew; crew != nil {
+		defer crew.transfer(r)()
+		out.op.turn.within(ctx)
+	}
 	out.delivered, out.kept, out.excerpt = r, false, nil
 	failed := r.Status >= 400 && !out.keepsErrors()
 	switch {
@@ -178,7 +183,7 @@ func (out *output) dumpHead() error {
 	case name != "-":
 		return out.op.run.headers.write(name, out.delivered.Blocks)
 	case out.path != "" || !out.kept:
-		return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true}), out.delivered.Blocks)
+		return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true, Before: out.op.turn.take}), out.delivered.Blocks)
 	}
 	return nil // it stands with the body
 }
@@ -233,9 +238,14 @@ func writeBlocks(w io.Writer, blocks [][]byte) error {
 
 // headerFiles are the files of -D: emptied by the first operation of the run
 // that writes to them, appended to by the next ones.
-type headerFiles struct{ open map[string]*os.File }
+type headerFiles struct {
+	mu   sync.Mutex
+	open map[string]*os.File
+}
 
 func (h *headerFiles) write(name string, blocks [][]byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	f := h.open[name]
 	if f == nil {
 		var err error

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/cookies"
 	"github.com/bidehttp/bide/cmd/internal/exchange"
@@ -30,7 +32,16 @@ type run struct {
 	rand     func() float64
 	trace    *tracer
 	headers  headerFiles
-	index    int // of the operation, from 1
+	crew     *crew // -Z, nil without
+	index    int   // of the last operation that was begun, from 1
+	urls     int   // of the arguments that were begun
+
+	started   bool // an operation was, at lastStart
+	lastStart time.Duration
+
+	mu     sync.Mutex // guards what follows
+	totals render.Totals
+	began  time.Duration
 }
 
 // runRequests is the root command: every URL on the command line, in order.
@@ -76,8 +87,9 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 		pool:  &transport.Pool{Clock: env.Clock, Random: env.Random},
 		rand:  env.Rand,
 	}
+	r.began = env.Clock.Mono()
 	if seed := options.Global.Seed; seed != nil {
-		r.rand = rand.New(rand.NewPCG(*seed, *seed)).Float64
+		r.rand = locked(rand.New(rand.NewPCG(*seed, *seed)).Float64)
 	}
 	r.redactor = newRedactor(options)
 	var err error
@@ -86,6 +98,9 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 	}
 	if r.timeline, err = newTimelineWriter(env, options, r.console); err != nil {
 		return nil, err
+	}
+	if r.crew = newCrew(r); r.crew != nil {
+		r.pool.MaxIdle = cap(r.crew.slots)
 	}
 	if r.jar, err = r.openJar(); err != nil {
 		return nil, err
@@ -99,6 +114,9 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 // operations runs one operation per URL. The exit code is that of the last one
 // that failed (R10.3).
 func (r *run) operations(ctx context.Context) exitcode.Code {
+	if r.crew != nil {
+		return r.crew.operations(ctx)
+	}
 	code := exitcode.OK
 	for i := range r.options.Groups {
 		got, more := r.group(ctx, &r.options.Groups[i])
@@ -119,12 +137,16 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 	if err != nil {
 		return r.refuse(err), !r.options.Global.FailEarly
 	}
-	for _, arg := range group.URLs {
-		r.index++
-		if ctx.Err() != nil {
+	for j, err := range r.jobs(g) {
+		if !r.pace(ctx) {
 			return signalCode(ctx), false
 		}
-		got := r.operate(ctx, g, arg)
+		var got exitcode.Code
+		if err != nil {
+			got = r.refuse(err)
+		} else {
+			got = r.operate(ctx, g, j)
+		}
 		if got == exitcode.OK {
 			continue
 		}
@@ -134,6 +156,43 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		}
 	}
 	return code, true
+}
+
+// count adds a finished operation to the run's totals.
+func (r *run) count(op *operation, rec *retry.Record, code exitcode.Code) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &r.totals
+	t.Operations++
+	if code != exitcode.OK {
+		t.Failed++
+	}
+	t.Attempts += len(rec.Attempts)
+	t.Waited += rec.Waited
+	for _, response := range op.responses {
+		t.Requests += len(response.Hops)
+		t.Received += response.ReceivedBytes
+	}
+}
+
+// sum shows the run's totals where its timelines are shown to a person.
+func (r *run) sum() error {
+	t := r.totals
+	if t.Operations < 2 || !r.timeline.sums(t) {
+		return nil
+	}
+	t.Elapsed = r.env.Clock.Mono() - r.began
+	return r.timeline.line(t.Line(r.console.ascii))
+}
+
+// locked makes a source of random numbers safe for concurrent use.
+func locked(source func() float64) func() float64 {
+	var mu sync.Mutex
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return source()
+	}
 }
 
 func (r *run) newClient(settings func(transport.Target) (*transport.Settings, error)) *exchange.Client {
@@ -150,7 +209,7 @@ func (r *run) newClient(settings func(transport.Target) (*transport.Settings, er
 // becomes the exit code of a run that had none.
 func (r *run) close(code exitcode.Code) exitcode.Code {
 	r.pool.Close()
-	err := errors.Join(r.saveJar(), r.headers.close(), r.timeline.close(), r.trace.close())
+	err := errors.Join(r.sum(), r.saveJar(), r.headers.close(), r.timeline.close(), r.trace.close())
 	if err != nil {
 		failed := lateCode(code)
 		r.console.failure(failed, r.redactor.Text(err.Error()))

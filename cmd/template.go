@@ -113,7 +113,7 @@ func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 		Stdin:     r.env.Stdin,
 		TempDir:   r.env.Getenv("TMPDIR"),
 		NoSpool:   group.NoSpool,
-		MayReplay: policy.Attempts != 1 && gate || group.Follow || group.Digest || group.ProxyDigest || group.HasAWSSigV4 || len(group.URLs) > 1,
+		MayReplay: policy.Attempts != 1 && gate || group.Follow || group.Digest || group.ProxyDigest || group.HasAWSSigV4 || group.Several(),
 	}
 }
 

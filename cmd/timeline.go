@@ -3,6 +3,7 @@ package cmd
 import (
 	"io"
 	"os"
+	"sync"
 
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/outfile"
@@ -18,7 +19,9 @@ type timelineWriter struct {
 	stdout  bool      // w is stdout
 	file    *os.File
 	events  *render.Events // jsonl
-	err     error          // the first of the stream's
+
+	mu  sync.Mutex // one document at a time
+	err error      // the first of the stream's
 }
 
 func newTimelineWriter(env Env, options *flags.Options, c *console) (*timelineWriter, error) {
@@ -69,11 +72,13 @@ func (t *timelineWriter) operation(doc *render.Document) error {
 	if !t.wants(len(doc.Attempts)) {
 		return nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	switch t.format {
 	case "json":
 		return t.wrap(render.JSON(t.w, doc))
 	case "jsonl":
-		t.event(ended(doc))
+		t.keep(t.events.Write(ended(doc)))
 		return t.wrap(t.err)
 	}
 	options := render.Options{Width: t.console.width, Color: t.console.color, ASCII: t.console.ascii, Location: t.console.env.Location}
@@ -86,9 +91,33 @@ func (t *timelineWriter) operation(doc *render.Document) error {
 
 // event streams one JSONL event; its error is kept for the operation's end.
 func (t *timelineWriter) event(e render.Event) {
-	if err := t.events.Write(e); err != nil && t.err == nil {
+	err := t.events.Write(e)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.keep(err)
+}
+
+// keep wants the lock.
+func (t *timelineWriter) keep(err error) {
+	if t.err == nil {
 		t.err = err
 	}
+}
+
+// sums reports whether the totals of a run are shown: where each timeline is, or
+// a terminal showed one because of a retry.
+func (t *timelineWriter) sums(totals render.Totals) bool {
+	return t.format == "human" || t.format == "" && totals.Attempts > totals.Operations && t.wants(2)
+}
+
+// line writes text where human timelines go.
+func (t *timelineWriter) line(text string) error {
+	var w io.Writer = t.console.live
+	if t.w != nil {
+		w = t.w
+	}
+	_, err := io.WriteString(w, "\n"+text+"\n")
+	return t.wrap(err)
 }
 
 func (t *timelineWriter) wrap(err error) error {

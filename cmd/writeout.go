@@ -26,7 +26,7 @@ func (op *operation) writeOut(rec *retry.Record, code exitcode.Code, doc *render
 	if doc != nil && code != exitcode.OK && doc.Outcome.Message != nil {
 		values.ErrorMessage = *doc.Outcome.Message
 	}
-	err := op.group.format.Write(op.run.env.Stdout, op.run.console.live, values, func(name string, add bool) (io.WriteCloser, error) {
+	err := op.group.format.Write(op.stdout(), op.run.console.live, values, func(name string, add bool) (io.WriteCloser, error) {
 		mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 		if add {
 			mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
@@ -39,9 +39,21 @@ func (op *operation) writeOut(rec *retry.Record, code exitcode.Code, doc *render
 	return nil
 }
 
+// stdout is standard output for text: with -Z, in the operation's turn.
+func (op *operation) stdout() io.Writer { return turnWriter{op} }
+
+type turnWriter struct{ op *operation }
+
+func (w turnWriter) Write(p []byte) (int, error) {
+	if err := w.op.turn.take(nil); err != nil {
+		return 0, err
+	}
+	return w.op.run.env.Stdout.Write(p)
+}
+
 func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Values {
 	v := &writeout.Values{
-		URL: op.given, URLEffective: op.template.URL.String(), URLNum: op.index - 1,
+		URL: op.given, URLEffective: op.template.URL.String(), URLNum: op.num,
 		Method: op.template.Method, Scheme: op.template.URL.Scheme, Filename: op.output.path,
 		ExitCode: int(code), Attempts: len(rec.Attempts), Reason: string(rec.Reason),
 		TimeOperation: rec.Elapsed, TimeWaited: rec.Waited, Version: "bide/" + version,

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"maps"
+	"math"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/urlglob"
@@ -110,4 +111,25 @@ func (g *Group) Several() bool {
 		return true
 	}
 	return !g.GlobOff && strings.ContainsAny(g.URLs[0].URL+g.URLs[0].Upload, "{[")
+}
+
+// Operations is how many the command line asks for, its globs counted.
+func (o *Options) Operations() int64 {
+	n := uint64(0)
+	for i := range o.Groups {
+		n += o.Groups[i].operations()
+	}
+	return int64(min(n, math.MaxInt64)) //nolint:gosec // bounded
+}
+
+// SavesAll reports whether every body goes to a file.
+func (o *Options) SavesAll() bool {
+	for i := range o.Groups {
+		for _, u := range o.Groups[i].URLs {
+			if !u.RemoteName && (!u.HasOutput || u.Output == "-") {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -32,11 +32,21 @@ type Stream struct {
 type StreamOptions struct {
 	// Unheld passes every byte on at once: -N, a terminal.
 	Unheld bool
+	// Before, when not nil, is asked before the first byte; it must return when
+	// done is closed. Its error stops the output.
+	Before func(done <-chan struct{}) error
 }
 
 // Stdout is the sink for standard output. w is not closed.
 func Stdout(w io.Writer, opts StreamOptions) *Stream {
-	return newStream("stdout", opts, func(<-chan struct{}) (io.Writer, io.Closer, error) { return w, nil, nil })
+	return newStream("stdout", opts, func(done <-chan struct{}) (io.Writer, io.Closer, error) {
+		if opts.Before != nil {
+			if err := opts.Before(done); err != nil {
+				return nil, nil, err
+			}
+		}
+		return w, nil, nil
+	})
 }
 
 func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {

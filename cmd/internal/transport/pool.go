@@ -10,7 +10,8 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
-// maxIdle is how many connections wait for another request; the oldest gives way.
+// maxIdle is how many connections wait for another request, unless MaxIdle is
+// more; the oldest gives way.
 const maxIdle = 16
 
 // maxIdleAge is how long one may wait: servers and middleboxes forget it
@@ -23,6 +24,9 @@ type Pool struct {
 	// the network itself (ConnectTimeout, the delay of happy eyeballs) is real
 	// time on any clock.
 	Clock retry.Clock
+	// MaxIdle is how many idle connections are kept where that is more than 16:
+	// as many as there are operations at a time.
+	MaxIdle int
 	// Random gives the bytes of nonces; it is read under a lock.
 	Random io.Reader
 
@@ -101,7 +105,7 @@ func (p *Pool) keep(c *Conn) *Conn {
 		return c
 	}
 	p.state.idle = append(p.state.idle, idleConn{conn: c, since: now})
-	if len(p.state.idle) <= maxIdle {
+	if len(p.state.idle) <= max(maxIdle, p.MaxIdle) {
 		return nil
 	}
 	old := p.state.idle[0].conn

@@ -1,0 +1,275 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// crew runs the operations of -Z side by side.
+type crew struct {
+	run    *run
+	slots  chan struct{}
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	gate   gate
+	turn   chan struct{} // of standard output: holds the one token there is
+
+	done, failed, running, waiting atomic.Int64
+	received                       atomic.Int64 // by transfers that have ended
+	began                          time.Duration
+	total                          int64
+
+	mu        sync.Mutex
+	code      exitcode.Code
+	transfers map[*exchange.Response]struct{}
+}
+
+// earlyError is the cause of a run that --fail-early ended.
+type earlyError struct{}
+
+func (earlyError) Error() string { return "another operation failed (--fail-early)" }
+
+// Is makes it a cancellation to everyone who asks for the cause's kind.
+func (earlyError) Is(target error) bool { return target == context.Canceled }
+
+// newCrew is nil without -Z.
+func newCrew(r *run) *crew {
+	global := &r.options.Global
+	if !global.Parallel {
+		return nil
+	}
+	limit := global.ParallelMax
+	if limit == 0 {
+		limit = flags.DefaultParallel
+	}
+	c := &crew{
+		run: r, slots: make(chan struct{}, limit), turn: make(chan struct{}, 1), total: -1,
+		transfers: make(map[*exchange.Response]struct{}),
+	}
+	c.turn <- struct{}{}
+	c.gate = gate{clock: r.env.Clock, open: global.ParallelImmediate}
+	return c
+}
+
+// operations runs them all. The exit code is that of the last one that failed,
+// with --fail-early of the first, which cancels the others.
+func (c *crew) operations(ctx context.Context) exitcode.Code {
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	defer c.cancel(context.Canceled)
+	defer c.status()()
+	groups := make([]*prepared, 0, len(c.run.options.Groups))
+	for i := range c.run.options.Groups {
+		if ctx.Err() != nil {
+			break
+		}
+		g, err := c.run.prepare(ctx, &c.run.options.Groups[i])
+		groups = append(groups, g)
+		if err != nil {
+			c.ended(c.run.refuse(err))
+			continue
+		}
+		c.start(ctx, g)
+	}
+	c.wg.Wait()
+	for _, g := range groups {
+		g.close()
+	}
+	if c.code == exitcode.OK && ctx.Err() != nil {
+		return signalCode(ctx)
+	}
+	return c.code
+}
+
+// start starts a group's operations, each when a slot is free.
+func (c *crew) start(ctx context.Context, g *prepared) {
+	for j, err := range c.run.jobs(g) {
+		select {
+		case c.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			c.ended(c.run.refuse(err))
+			<-c.slots
+			continue
+		}
+		c.wg.Add(1)
+		c.running.Add(1)
+		go func() {
+			defer c.wg.Done()
+			c.ended(c.run.operate(ctx, g, j))
+			c.running.Add(-1)
+			<-c.slots
+		}()
+	}
+}
+
+// ended takes an operation's exit code down.
+func (c *crew) ended(code exitcode.Code) {
+	c.done.Add(1)
+	if code == exitcode.OK {
+		return
+	}
+	c.failed.Add(1)
+	early := c.run.options.Global.FailEarly
+	c.mu.Lock()
+	if !early || c.code == exitcode.OK {
+		c.code = code
+	}
+	c.mu.Unlock()
+	if early {
+		c.cancel(earlyError{})
+	}
+}
+
+// status shows the run on a terminal while it lasts, unless bodies go there.
+func (c *crew) status() (done func()) {
+	r := c.run
+	_, shown := r.env.Terminal(r.env.Stdout)
+	if !r.console.meters || shown && !r.options.SavesAll() {
+		return func() {}
+	}
+	if r.console.live.Terminal() {
+		c.total = r.options.Operations()
+	}
+	c.began = r.env.Clock.Mono()
+	return r.console.live.Status(func() string {
+		return render.Running{
+			Total: c.total, Done: c.done.Load(), Failed: c.failed.Load(), Running: c.running.Load(), Waiting: c.waiting.Load(),
+			Received: c.bytes(), Elapsed: r.env.Clock.Mono() - c.began,
+		}.Line()
+	})
+}
+
+// bytes is what has been received so far.
+func (c *crew) bytes() int64 {
+	n := c.received.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r := range c.transfers {
+		n += r.Received()
+	}
+	return n
+}
+
+// transfer counts r's bytes while they come.
+func (c *crew) transfer(r *exchange.Response) (done func()) {
+	c.mu.Lock()
+	c.transfers[r] = struct{}{}
+	c.mu.Unlock()
+	return func() {
+		c.mu.Lock()
+		delete(c.transfers, r)
+		c.mu.Unlock()
+		c.received.Add(r.Received())
+	}
+}
+
+// errTurn ends the wait for standard output of an operation that is given up.
+var errTurn = errors.New("given up while another operation had standard output")
+
+// stdoutTurn is one operation's hold on standard output: with -Z one at a time
+// writes there, from its first byte to its end. The zero value, of a run
+// without -Z, has it always.
+type stdoutTurn struct {
+	turn chan struct{} // the crew's; nil without -Z
+	ctx  context.Context
+
+	mu   sync.Mutex
+	held bool
+}
+
+// take waits until the operation has standard output for itself.
+func (t *stdoutTurn) take(done <-chan struct{}) error {
+	if t.turn == nil {
+		return nil
+	}
+	t.mu.Lock()
+	held, ctx := t.held, t.ctx
+	t.mu.Unlock()
+	if held {
+		return nil
+	}
+	select {
+	case <-t.turn:
+		t.mu.Lock()
+		t.held = true
+		t.mu.Unlock()
+		return nil
+	case <-done:
+	case <-ctx.Done():
+	}
+	return errTurn
+}
+
+// within bounds waits for the turn: by an attempt, or by the whole operation.
+func (t *stdoutTurn) within(ctx context.Context) {
+	t.mu.Lock()
+	t.ctx = ctx
+	t.mu.Unlock()
+}
+
+// give lets the next operation write. It is called once, at the end.
+func (t *stdoutTurn) give() {
+	t.mu.Lock()
+	held := t.held
+	t.held = false
+	t.mu.Unlock()
+	if held {
+		t.turn <- struct{}{}
+	}
+}
+
+// gate lets one operation go ahead to each origin and the others follow when the
+// origin has answered it: what it says about waiting counts for them, too (R4.12).
+type gate struct {
+	clock retry.Clock
+	open  bool // --parallel-immediate
+
+	mu      sync.Mutex
+	origins map[string]context.Context // ends when the way is free
+}
+
+// ahead is how long the others wait for that answer.
+const ahead = time.Second
+
+// enter returns when the operation may go to origin, or ctx has ended. The
+// caller must call passed when it knows what the origin answers, or at its end.
+func (g *gate) enter(ctx context.Context, origin string) (passed func()) {
+	if g.open {
+		return func() {}
+	}
+	g.mu.Lock()
+	free, known := g.origins[origin]
+	if known {
+		g.mu.Unlock()
+		select {
+		case <-free.Done():
+		case <-ctx.Done():
+		}
+		return func() {}
+	}
+	free, passed = context.WithCancel(context.Background())
+	if g.origins == nil {
+		g.origins = make(map[string]context.Context)
+	}
+	g.origins[origin] = free
+	g.mu.Unlock()
+	go func() {
+		_ = g.clock.Sleep(free, ahead) // the end of free is its end, too
+		passed()
+	}()
+	return passed
+}
