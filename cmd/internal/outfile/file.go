@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // FileSpec is what -o and its kin ask for.
@@ -22,7 +23,20 @@ type FileSpec struct {
 	Stdout, Stderr io.Writer
 	// Unheld passes the bytes on at once where Path is no regular file (-N).
 	Unheld bool
+	// Existing is what becomes of a file that is there already.
+	Existing Existing
 }
+
+// Existing says what becomes of a regular file, or a link, that bears the
+// output's name already. FIFOs, devices and descriptors are written to in any case.
+type Existing uint8
+
+// The ways to treat a file that exists.
+const (
+	Replace Existing = iota
+	Refuse           // fail with fs.ErrExist (-J)
+	Number           // write to NAME.1, NAME.2 and so on (--no-clobber)
+)
 
 // FileSink is the sink of -o. What Path is decides, at the first byte, how it
 // is written: a regular file, or none yet, is staged and renamed; everything
@@ -33,6 +47,7 @@ type FileSink struct {
 
 	mu        sync.Mutex
 	inner     inner // nil until the first byte
+	modTime   time.Time
 	unheld    bool
 	abandoned bool
 }
@@ -49,8 +64,32 @@ func File(spec FileSpec) *FileSink {
 	return &FileSink{spec: spec, unheld: spec.Unheld, done: make(chan struct{})}
 }
 
-// Path is the path as the user gave it.
-func (f *FileSink) Path() string { return f.spec.Path }
+// Path is the path as the user gave it, or after Commit the one that Number made of it.
+func (f *FileSink) Path() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s, ok := f.inner.(*staged); ok {
+		return s.finalName()
+	}
+	return f.spec.Path
+}
+
+// SetPath changes the path before the first byte: the response names its file (-J).
+func (f *FileSink) SetPath(path string, existing Existing) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spec.Path, f.spec.Existing = path, existing
+}
+
+// SetModTime gives a regular file that time when it is committed (-R).
+func (f *FileSink) SetModTime(t time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.modTime = t
+	if s, ok := f.inner.(*staged); ok {
+		s.setModTime(t)
+	}
+}
 
 // Notice is what the user should know of how the file was written, "" nothing.
 // It is known after Commit.
@@ -172,7 +211,15 @@ func (f *FileSink) resolve() (inner, error) {
 	}
 	switch {
 	case info == nil || info.Mode().IsRegular():
-		return newStaged(f.spec.Path, path, info, f.spec.TempDir)
+		if f.spec.Existing != Replace {
+			path, info = f.spec.Path, nil // links are not followed, nothing is replaced
+		}
+		s, err := newStaged(f.spec.Path, path, info, f.spec.TempDir)
+		if err != nil {
+			return nil, err
+		}
+		s.modTime, s.existing = f.modTime, f.spec.Existing
+		return s, s.vacant()
 	case info.IsDir():
 		return nil, errIsDir
 	case info.Mode()&os.ModeNamedPipe != 0:

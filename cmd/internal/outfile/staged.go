@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // staged is a regular file in the making: bytes go to a temporary file and
@@ -24,6 +25,9 @@ type staged struct {
 	temp    string // its path; "" once renamed or removed
 	inPlace error  // why the target cannot be replaced by renaming; nil it can
 	state   stagedState
+
+	existing Existing
+	modTime  time.Time // of the file when it is committed; zero leaves it
 }
 
 type stagedState int
@@ -141,8 +145,14 @@ func (s *staged) Commit() error {
 	case stagedAbandoned:
 		return wrap(s.name, ErrAbandoned)
 	}
+	if err := s.reserve(); err != nil {
+		return wrap(s.name, errors.Join(err, s.drop()))
+	}
 	if s.inPlace == nil {
 		done, err := s.rename()
+		if err != nil {
+			err = errors.Join(err, s.release())
+		}
 		if done || err != nil {
 			return wrap(s.name, err)
 		}
@@ -157,6 +167,7 @@ func (s *staged) rename() (done bool, err error) {
 	if err := s.file.Close(); err != nil {
 		return false, errors.Join(err, s.drop())
 	}
+	s.stamp(s.temp)
 	err = os.Rename(s.temp, s.path)
 	switch {
 	case err == nil:
@@ -191,6 +202,7 @@ func (s *staged) copyInPlace() error {
 	if cerr := dst.Close(); err == nil {
 		err = cerr
 	}
+	s.stamp(s.path)
 	derr := s.drop()
 	s.state = stagedDone
 	return errors.Join(err, derr)
