@@ -146,7 +146,7 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 	u, t, op := a.at.url, a.op.Template, a.op
 	version, spoken := "1.1", "1.1"
 	switch {
-	case conn.ALPN == "h2":
+	case conn.ALPN == "h2", conn.ALPN == "h3":
 		spoken = "2"
 	case s.HTTP == "1.0":
 		version, spoken = "1.0", "1.0"

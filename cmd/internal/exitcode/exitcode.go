@@ -18,6 +18,7 @@ const (
 	Truncated       Code = 18
 	HTTPError       Code = 22
 	Output          Code = 23
+	Upload          Code = 25
 	Input           Code = 26
 	OutOfMemory     Code = 27
 	Timeout         Code = 28
@@ -41,6 +42,8 @@ const (
 	CRL             Code = 82
 	PinMismatch     Code = 90
 	HTTP2Stream     Code = 92
+	HTTP3           Code = 95
+	QUICConnect     Code = 96
 	Proxy           Code = 97
 	Interrupted     Code = 130
 	Terminated      Code = 143

@@ -11,7 +11,7 @@ const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue
 disable-epsv disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url
 dump-ca-embed ech egd-file engine etag-compare etag-save false-start follow ftp-account ftp-alternative-to-user
 ftp-create-dirs ftp-method ftp-pasv ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control
-haproxy-clientip hostpubmd5 hostpubsha256 hsts http3 http3-only ip-tos ipfs-gateway knownhosts krb libcurl limit-rate
+haproxy-clientip hostpubmd5 hostpubsha256 hsts ip-tos ipfs-gateway knownhosts krb libcurl limit-rate
 list-only,l login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails manual,M metalink mptcp negotiate
 no-clobber no-npn ntlm ntlm-wb out-null parallel-max-host proto proto-redir proxy-ca-native proxy-http2
 proxy-negotiate proxy-ntlm proxy-service-name proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tls13-ciphers
@@ -27,8 +27,6 @@ func hintFor(name string) string {
 	switch name {
 	case "ntlm", "ntlm-wb", "negotiate", "delegation", "krb":
 		return "it speaks Basic (-u), Digest (--digest) and Bearer (--oauth2-bearer)"
-	case "http3", "http3-only":
-		return "the newest it speaks is --http2"
 	case "manual":
 		return "see -h all, or man bide"
 	case "limit-rate", "speed-limit", "speed-time":

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quic-go/quic-go"
+
 	"github.com/bidehttp/bide/cmd/internal/auth"
 )
 
@@ -44,7 +46,8 @@ type Settings struct {
 	TLS          TLS
 	Proxy        *Proxy // nil: none, or none for this host
 	PreProxy     *Proxy // SOCKS proxy through which Proxy is reached; nil none
-	HTTP         string // "" (h2 over TLS when offered, else 1.1), "1.0", "1.1", "2", "2-prior-knowledge"
+	HTTP         string // "" (h2 over TLS when offered, else 1.1), "1.0", "1.1", "2", "2-prior-knowledge",
+	// "3" (or what else the server speaks, of https alone), "3-only"
 }
 
 // TLS settings of one side (the origin, or an HTTPS proxy).
@@ -103,8 +106,9 @@ type Trace interface {
 // request at a time.
 type Conn struct {
 	net.Conn              // what bytes go through: TCP, unix or TLS
+	QUIC     *quic.Conn   // with ALPN "h3": what streams go through; Conn carries no bytes then
 	TCP      *net.TCPConn // the bare socket when nothing lies between; else nil (zero copy)
-	ALPN     string       // "h2", "http/1.1" or ""
+	ALPN     string       // "h3", "h2", "http/1.1" or ""
 	ViaProxy bool         // plain HTTP by absolute URI through an HTTP proxy
 	Facts    Facts
 	Reused   bool          // it has carried a request before

@@ -21,6 +21,7 @@ type maker struct {
 	route *route
 	facts *Facts
 	via   via
+	began time.Duration // instant at which the connection was asked for
 	// tunnelAuth is what the proxy asks for on CONNECT; nil without credentials.
 	tunnelAuth *auth.Session
 }
@@ -37,6 +38,21 @@ func (m *maker) make(ctx context.Context) (*Conn, error) {
 		defer cancel()
 	}
 	ctx = undated{ctx}
+	byQUIC, err := m.quicWanted()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case byQUIC && m.s.HTTP == http3Only:
+		return m.quic(ctx, originTLS)
+	case byQUIC:
+		return m.eitherWay(ctx, originTLS)
+	}
+	return m.overTCP(ctx, originTLS, proxyTLS)
+}
+
+// overTCP makes a connection over TCP, or a unix socket.
+func (m *maker) overTCP(ctx context.Context, originTLS, proxyTLS *tls.Config) (*Conn, error) {
 	for again := 0; ; again++ {
 		c, err := m.attempt(ctx, originTLS, proxyTLS)
 		if err == nil {

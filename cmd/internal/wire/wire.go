@@ -1,4 +1,4 @@
-// Package wire speaks HTTP/1 and HTTP/2 on connections that transport made: one
+// Package wire speaks HTTP/1, HTTP/2 and HTTP/3 on connections that transport made: one
 // request, its informational answers and its response, with nothing resent.
 package wire
 
@@ -89,8 +89,11 @@ func RoundTrip(ctx context.Context, c *transport.Conn, r *Request) (*Response, T
 		_ = c.Close()
 		return nil, Timing{}, ended(ctx, retry.SentNothing, retry.PhaseSend, "before the request was sent")
 	}
-	if c.ALPN == "h2" {
+	switch c.ALPN {
+	case "h2":
 		return roundTrip2(ctx, c, r)
+	case "h3":
+		return roundTrip3(ctx, c, r)
 	}
 	return roundTrip1(ctx, c, r)
 }

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/retry"
+)
+
+// read gives body bytes.
+func (f *flight3) read(p []byte) (int, error) {
+	n, err := f.resp.Body.Read(p)
+	if f.left > 0 {
+		f.left -= int64(n)
+	}
+	f.trace.dataIn(p[:n])
+	return n, err
+}
+
+func (f *flight3) buffered() []byte { return nil }
+
+func (f *flight3) take(int) {}
+
+func (f *flight3) splice(*Body, io.Writer) (int64, bool, error) { return 0, false, nil }
+
+func (f *flight3) size() int64 { return f.left }
+
+// finish settles the end.
+func (f *flight3) finish(err error) error {
+	if f.late != nil {
+		f.late.Stop()
+	}
+	if err == io.EOF {
+		f.whole = true
+		return err
+	}
+	if f.up != nil {
+		f.up.stop.Store(true)
+	}
+	var input *inputError
+	switch {
+	case f.ctx.Err() != nil:
+		return ended(f.ctx, retry.SentMaybe, retry.PhaseBody, "while reading the response body")
+	case errors.As(err, &input):
+		return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = &worded{fmt.Sprintf("HTTP/3 stream ended with %d bytes remaining to read", f.left), err}
+	default:
+		_, _, err = verdict3(err)
+	}
+	return fault(retry.ClassTruncated, exitcode.HTTP3, retry.SentMaybe, retry.PhaseBody, err)
+}
+
+func (f *flight3) reusable() bool {
+	return f.whole && f.s.Usable() && (f.up == nil || f.up.stop.Load() || f.up.end.Load() > 0)
+}
+
+func (f *flight3) trailer() ([]Field, []byte) {
+	if !f.whole || len(f.resp.Trailer) == 0 {
+		return nil, nil
+	}
+	fields := sorted(f.resp.Trailer)
+	var b bytes.Buffer
+	for _, field := range fields {
+		b.WriteString(field.Name + ": " + field.Value + "\r\n")
+	}
+	return fields, b.Bytes()
+}
+
+func (f *flight3) uploaded() int64 {
+	if f.up == nil {
+		return 0
+	}
+	return f.up.sent.Load()
+}
+
+func (f *flight3) timing() Timing { return f.figures() }
+
+// readUntil gives the rest up at t: a stream that was given up cannot go on.
+func (f *flight3) readUntil(t time.Time) {
+	if f.late != nil {
+		f.late.Stop()
+		f.late = nil
+	}
+	if !t.IsZero() {
+		f.late = time.AfterFunc(time.Until(t), func() { f.cancel(context.DeadlineExceeded) })
+	}
+}
+
+// close ends the stream; the connection may go on.
+func (f *flight3) close(whole bool) error {
+	if f.up != nil && !whole {
+		f.up.stop.Store(true)
+	}
+	err := f.resp.Body.Close()
+	f.cancel(context.Canceled)
+	if !whole {
+		_ = f.c.Close()
+	}
+	return err
+}
