@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -43,6 +44,10 @@ type run struct {
 	totals render.Totals
 	began  time.Duration
 }
+
+// gcPercent lets the heap of a run of many operations grow to some 16 MiB before
+// it is collected: what one operation leaves is small, and soon there are many.
+const gcPercent = 400
 
 // runRequests is the root command: every URL on the command line, in order.
 func runRequests(ctx context.Context, env Env) exitcode.Code {
@@ -92,15 +97,18 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 		r.rand = locked(rand.New(rand.NewPCG(*seed, *seed)).Float64)
 	}
 	r.redactor = newRedactor(options)
+	if r.crew = newCrew(r); r.crew != nil {
+		r.pool.MaxIdle = cap(r.crew.slots)
+	}
+	if r.crew != nil || len(options.Groups) > 1 || options.Groups[0].Several() {
+		debug.SetGCPercent(gcPercent)
+	}
 	var err error
 	if r.console, err = newConsole(env, options); err != nil {
 		return nil, err
 	}
 	if r.timeline, err = newTimelineWriter(env, options, r.console); err != nil {
 		return nil, err
-	}
-	if r.crew = newCrew(r); r.crew != nil {
-		r.pool.MaxIdle = cap(r.crew.slots)
 	}
 	if r.jar, err = r.openJar(); err != nil {
 		return nil, err

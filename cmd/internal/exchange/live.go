@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"time"
@@ -33,8 +32,10 @@ type live struct {
 
 	codings []string // to be taken off, the outermost last
 	limit   int64    // of what is delivered; 0 none
-	spent   bool     // the connection must not be used again (R3.5)
-	taken   bool     // Deliver or Discard has it
+	rate    int64    // bytes a second at most; 0 any
+	slow    LowSpeed
+	spent   bool // the connection must not be used again (R3.5)
+	taken   bool // Deliver or Discard has it
 }
 
 // link ties a hop to one context after the other: a body outlives the context
@@ -42,6 +43,7 @@ type live struct {
 type link struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	parent context.Context // to which it is tied; nil when to none
 	unhook func() bool
 }
 
@@ -53,10 +55,14 @@ func newLink(parent context.Context) *link {
 }
 
 func (l *link) hook(parent context.Context) {
+	l.parent = parent
 	l.unhook = context.AfterFunc(parent, func() { l.cancel(context.Cause(parent)) })
 }
 
 func (l *link) rehook(parent context.Context) {
+	if l.parent == parent {
+		return
+	}
 	l.unhook()
 	l.hook(parent)
 }
@@ -167,7 +173,9 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	}
 	l.taken = true
 	l.link.rehook(ctx)
+	stop := l.slow.watch(l.link, l.client.Clock, l.body.Received)
 	err := l.copyTo(w)
+	stop()
 	now := l.client.Clock.Mono()
 	h := &r.Hops[l.hop]
 	h.Body, h.Total = now-h.Timing.Head, now-h.Start
@@ -192,6 +200,7 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		// A write that the context's end woke, or a sink that a signal gave up.
 		o.Class, o.Err = endClass(ctx), context.Cause(ctx)
 	}
+	r.expired(&o)
 	if s, ok := w.(outfile.Sink); ok {
 		o.Committed = s.Committed()
 	}
@@ -200,13 +209,16 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 
 // copyTo writes the body, decoded and limited, to w.
 func (l *live) copyTo(w io.Writer) error {
-	if len(l.codings) == 0 && l.limit == 0 {
+	if len(l.codings) == 0 && l.limit == 0 && l.rate == 0 {
 		return copyPlain(w, l.body)
 	}
 	var src io.Reader = l.body
+	if l.rate > 0 {
+		src = &pacer{ctx: l.link.ctx, clock: l.client.Clock, rate: l.rate, phase: retry.PhaseBody, r: src}
+	}
 	if len(l.codings) > 0 {
 		var err error
-		if src, err = decode(l.body, l.codings); err != nil {
+		if src, err = decode(src, l.codings); err != nil {
 			return err
 		}
 	}
@@ -261,5 +273,5 @@ func (s *limited) Read(p []byte) (int, error) {
 }
 
 func tooLarge() error {
-	return failure(retry.ClassSize, exitcode.TooLarge, retry.PhaseBody, errors.New("maximum file size exceeded"))
+	return failure(retry.ClassSize, exitcode.TooLarge, retry.PhaseBody, words("Maximum file size exceeded"))
 }

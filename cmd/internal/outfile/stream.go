@@ -105,8 +105,8 @@ func (s *Stream) keep(p []byte) (bool, error) {
 
 // fill reads r into the hold until it is full or r ends (whole).
 func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
-	var buf []byte
-	for size := 4 << 10; ; size = min(2*size, 64<<10) {
+	buf := make([]byte, 512) // most bodies are small; it grows with what comes
+	for {
 		s.mu.Lock()
 		room, dead := HoldLimit-len(s.held), s.abandoned
 		if !s.hold {
@@ -119,9 +119,6 @@ func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
 		if room == 0 {
 			return n, false, nil
 		}
-		if len(buf) < size {
-			buf = make([]byte, size)
-		}
 		m, err := r.Read(buf[:min(room, len(buf))])
 		if m > 0 {
 			// It fits: nobody else writes. Only Abandon can intervene.
@@ -129,6 +126,9 @@ func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
 				return n, false, kerr
 			}
 			n += int64(m)
+		}
+		if m == len(buf) && m < 64<<10 {
+			buf = make([]byte, 4*m)
 		}
 		if err == io.EOF {
 			return n, true, nil

@@ -61,7 +61,8 @@ func checkPrefix(br *bufio.Reader) error {
 // Lines end in LF, with CR before it or not (RFC 9112 §2.2). Every line is
 // shown to see, when that is not nil.
 func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
-	var raw []byte
+	// Most heads are in the buffer already, with little of the body.
+	raw := make([]byte, 0, min(br.Buffered(), limit, 1<<10))
 	for start := 0; ; start = len(raw) {
 		for {
 			part, err := br.ReadSlice('\n')
@@ -123,6 +124,9 @@ func (h *head) statusLine(line []byte) error {
 // parseFields parses header or trailer lines up to the empty line or the end.
 func parseFields(b []byte) ([]Field, error) {
 	fields := make([]Field, 0, bytes.Count(b, []byte{'\n'}))
+	// One copy for all names and values: text(p) is the part p of b in it.
+	whole, all := b, string(b)
+	text := func(p []byte) string { at := cap(whole) - cap(p); return all[at : at+len(p)] }
 	for len(b) > 0 {
 		var line []byte
 		line, b = cutLine(b)
@@ -149,9 +153,21 @@ func parseFields(b []byte) ([]Field, error) {
 		if !ok {
 			return nil, &replyError{exitcode.WeirdReply, "Header without colon"}
 		}
-		fields = append(fields, Field{string(name), string(bytes.Trim(value, " \t\r"))})
+		fields = append(fields, Field{Name: text(name), Value: text(trim(value))})
 	}
 	return fields, nil
+}
+
+// trim is bytes.Trim(b, " \t\r"), which keeps the capacity, so that b's place is
+// known, also when nothing is left.
+func trim(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r') {
+		b = b[1:]
+	}
+	for n := len(b); n > 0 && (b[n-1] == ' ' || b[n-1] == '\t' || b[n-1] == '\r'); n = len(b) {
+		b = b[:n-1]
+	}
+	return b
 }
 
 // fold joins this and the folded lines that follow (obs-fold, RFC 9112 §5.2)
