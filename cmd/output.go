@@ -145,7 +145,14 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	}
 	stop := out.op.run.console.transfer(r, out.terminal)
 	defer stop()
-	return r.Deliver(ctx, w, o)
+	heads := len(r.Blocks)
+	after := r.Deliver(ctx, w, o)
+	if trailers := r.Blocks[heads:]; len(trailers) > 0 && out.op.includesHead() {
+		if err := writeBlocks(out.sink, trailers); err != nil {
+			after.Class, after.Phase, after.Err = retry.ClassOutput, retry.PhaseBody, err
+		}
+	}
+	return after
 }
 
 // excerptOnly reads the start of an error body for the error line, and gives
@@ -163,9 +170,14 @@ func (out *output) excerptOnly(ctx context.Context, r *exchange.Response, o retr
 
 // finish commits what is to be kept, and writes the header file.
 func (out *output) finish() error {
-	if out.delivered != nil {
-		if err := out.dumpHead(); err != nil {
+	if r := out.op.final(); r != nil && len(r.Blocks) > 0 {
+		if err := out.dumpHead(r.Blocks); err != nil {
 			return err
+		}
+		if out.headAlone() {
+			if err := out.toStdout(r.Blocks); err != nil {
+				return err
+			}
 		}
 	}
 	if out.kept {
@@ -174,16 +186,27 @@ func (out *output) finish() error {
 	return out.sink.Abandon()
 }
 
+// headAlone: -i shows the head of an answer whose body is not shown: the one of
+// a final error with -f, a redirect that is not followed, a proxy's refusal.
+func (out *output) headAlone() bool {
+	return out.path == "" && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
+		(out.delivered == nil || out.op.group.Fail == failSilent && out.delivered.Status >= 400)
+}
+
+func (out *output) toStdout(blocks [][]byte) error {
+	return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true, Before: out.op.turn.take}), blocks)
+}
+
 // dumpHead writes -D's file: the final attempt's header blocks (R9.2).
-func (out *output) dumpHead() error {
+func (out *output) dumpHead(blocks [][]byte) error {
 	name := out.op.group.DumpHeader
 	switch {
 	case name == "":
 		return nil
 	case name != "-":
-		return out.op.run.headers.write(name, out.delivered.Blocks)
+		return out.op.run.headers.write(name, blocks)
 	case out.path != "" || !out.kept:
-		return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true, Before: out.op.turn.take}), out.delivered.Blocks)
+		return out.toStdout(blocks)
 	}
 	return nil // it stands with the body
 }

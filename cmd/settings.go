@@ -101,6 +101,11 @@ func (e *proxyError) Error() string           { return e.err.Error() }
 func (e *proxyError) RetryClass() retry.Class { return retry.ClassRequest }
 func (e *proxyError) ExitCode() exitcode.Code { return e.code }
 
+// curlsWords are an error's text as curl has it, capital letter and all.
+type curlsWords string
+
+func (w curlsWords) Error() string { return string(w) }
+
 // newProxy reads [scheme://][user:password@]host[:port].
 func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Proxy, error) {
 	scheme, rest, hasScheme := strings.Cut(text, "://")
@@ -116,7 +121,7 @@ func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Pro
 	case "socks":
 		scheme = "socks4"
 	default:
-		return nil, &proxyError{exitcode.Connect, errors.New("unsupported proxy scheme " + scheme)}
+		return nil, &proxyError{exitcode.Connect, curlsWords("Unsupported proxy scheme for '" + scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:] + "'")}
 	}
 	u, err := request.ParseURL("http://"+rest, "http", true)
 	if err != nil {

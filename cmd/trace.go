@@ -119,7 +119,7 @@ func (t *tracer) head(mark, title string, b []byte) {
 	for _, line := range t.redactor.HeaderBlock(b) {
 		text.WriteString(t.stamp() + mark + render.Text(line) + "\n")
 	}
-	if bytes.HasSuffix(b, []byte("\r\n\r\n")) || string(b) == "\r\n" {
+	if s := string(b); strings.HasSuffix(s, "\r\n\r\n") || s == "\r\n" || s == "\n" {
 		text.WriteString(t.stamp() + mark + "\n") // the head's end, as curl shows it
 	}
 	t.write(text.String())

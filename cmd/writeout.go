@@ -82,7 +82,7 @@ func fillResponse(v *writeout.Values, r *exchange.Response) {
 		v.Method = r.Method
 	}
 	for _, f := range r.Header {
-		v.Headers = append(v.Headers, writeout.Header(f))
+		v.Headers = append(v.Headers, writeout.Header{Name: f.Name, Value: f.Value})
 		if strings.EqualFold(f.Name, "Content-Type") {
 			v.ContentType = f.Value
 		}

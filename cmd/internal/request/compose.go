@@ -100,7 +100,13 @@ func (c *composer) add(name, value string) {
 	if c.hop.HTTP == "2" {
 		value = strings.Trim(value, " \t") // RFC 9113 §8.2.1 forbids blanks around it
 	}
-	c.h.Fields = append(c.h.Fields, Field{name, value})
+	c.h.Fields = append(c.h.Fields, Field{Name: name, Value: value})
+}
+
+// given adds a line of the user in his own spelling.
+func (c *composer) given(l HeaderLine) {
+	c.add(l.Name, l.Value)
+	c.h.Fields[len(c.h.Fields)-1].Tight = l.Tight
 }
 
 // standard adds a default header unless it is empty or the user named it.
@@ -133,7 +139,8 @@ func (c *composer) frame() {
 func (c *composer) host() {
 	if l, ok := lookup(c.t.Headers, "Host"); ok && c.firstHost() {
 		if !l.Remove {
-			c.add(l.Name, l.Value)
+			l.Name = "Host" // curl writes this name itself
+			c.given(l)
 		}
 		return
 	}
@@ -232,7 +239,7 @@ func (c *composer) key() {
 func (c *composer) custom(lines []HeaderLine) {
 	for _, l := range lines {
 		if !l.Remove && !c.withheld(l.Name) {
-			c.add(l.Name, l.Value)
+			c.given(l)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func composeCases() []composeCase {
 		{"-r|0-5|-e|ref|--compressed|--tr-encoding|-b|q=r|-z|Sun, 06 Nov 1994 08:49:37 GMT|-u|x:y|-A|ag",
 			both(basic("x", "y"), func(t *request.Template, _ *request.HopState) {
 				t.Range, t.Referer, t.Compressed, t.TE, t.Cookies, t.UserAgent = "0-5", "ref", true, true, "q=r", "ag"
-				t.Conditions = []request.Field{{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"}}
+				t.Conditions = []request.Field{{Name: "If-Modified-Since", Value: "Sun, 06 Nov 1994 08:49:37 GMT"}}
 			}), []string{"Q: r"}},
 		{"--tr-encoding", func(t *request.Template, _ *request.HopState) { t.TE = true }, []string{"Connection: close"}},
 		{"-x|PROXY|-u|a:b|-U|c:d|--proxy-header|P: q", both(basic("a", "b"), func(_ *request.Template, hop *request.HopState) {

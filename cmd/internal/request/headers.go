@@ -12,7 +12,10 @@ import (
 
 // Field is one header line as it goes out, in the order and case of the wire.
 // It converts to and from wire.Field.
-type Field struct{ Name, Value string }
+type Field struct {
+	Name, Value string
+	Tight       bool // no space after the colon
+}
 
 // ParseHeaders reads -H texts in order: "Name: value", "Name:" (take a default
 // away), "Name;" (send it empty), and "@file" ("@-" is stdin) with one such text per line.
@@ -98,7 +101,8 @@ func parseHeader(text string) (_ HeaderLine, ok bool, _ error) {
 	if strings.Trim(value, " \t") == "" {
 		return HeaderLine{Name: name, Remove: true}, true, nil
 	}
-	return HeaderLine{Name: name, Value: strings.TrimPrefix(value, " ")}, true, nil
+	value, spaced := strings.CutPrefix(value, " ")
+	return HeaderLine{Name: name, Value: value, Tight: !spaced}, true, nil
 }
 
 // CheckFieldValue refuses a value that would break out of its header line: for

@@ -26,12 +26,12 @@ func TestParseHeaders(t *testing.T) {
 	}{
 		{"value", []string{"Name: v"}, lines{{Name: "Name", Value: "v"}}},
 		{"text and case are kept", []string{"nAME:  v  w "}, lines{{Name: "nAME", Value: " v  w "}}},
-		{"no space", []string{"N:v"}, lines{{Name: "N", Value: "v"}}},
+		{"no space", []string{"N:v"}, lines{{Name: "N", Value: "v", Tight: true}}},
 		{"colons in the value", []string{"N: a:b;c"}, lines{{Name: "N", Value: "a:b;c"}}},
 		{"removal", []string{"Name:", "Other: \t"}, lines{{Name: "Name", Remove: true}, {Name: "Other", Remove: true}}},
 		{"empty", []string{"Name;", "Other; "}, lines{{Name: "Name"}, {Name: "Other"}}},
 		{"nothing", []string{"", " "}, nil},
-		{"from a file", []string{"@" + file, "D: d"}, lines{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}, {Name: "X-C"}, {Name: "D", Value: "d"}}},
+		{"from a file", []string{"@" + file, "D: d"}, lines{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2", Tight: true}, {Name: "X-C"}, {Name: "D", Value: "d"}}},
 		{"from stdin", []string{"@-"}, lines{{Name: "S", Value: "in"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,14 +20,14 @@ func (u *URL) setHost(s string) *Error {
 	}
 	name, ok := unescape(s)
 	if !ok {
-		return malformed("NUL in the host name")
+		return malformed(badInput, "NUL in the host name")
 	}
 	if name == "" {
-		return malformed("no host")
+		return malformed(noHost, "")
 	}
 	for i := 0; i < len(name); i++ {
 		if name[i] < 0x20 || name[i] == 0x7f || strings.IndexByte(badHost, name[i]) >= 0 {
-			return malformed("a host name cannot hold " + strconv.QuoteToASCII(name[i:i+1]))
+			return malformed(badName, "it cannot hold "+strconv.QuoteToASCII(name[i:i+1]))
 		}
 	}
 	if dotted, ok := looseIPv4(name); ok {
@@ -36,7 +36,7 @@ func (u *URL) setHost(s string) *Error {
 	u.Host = name
 	ascii, err := asciiHost(name)
 	if err != nil {
-		return malformed("the international host name is not valid")
+		return malformed(badName, "the international name is not valid")
 	}
 	u.ascii = ascii
 	return nil
@@ -47,12 +47,12 @@ func (u *URL) setIPv6(s string) *Error {
 	if hasZone {
 		zone = strings.TrimPrefix(zone, "25")
 		if zone == "" || strings.ContainsAny(zone, "%/[]@ ") {
-			return malformed("bad zone in an IPv6 address")
+			return malformed(badIPv6, "bad zone")
 		}
 	}
 	a, err := netip.ParseAddr(address)
 	if err != nil || !a.Is6() {
-		return malformed("bad IPv6 address")
+		return malformed(badIPv6, "")
 	}
 	u.Host = address
 	if hasZone {

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/bidehttp/bide/retry"
@@ -16,6 +17,9 @@ func (u *URL) Resolve(location string) (*URL, error) {
 	v, err := u.resolve(strings.Trim(location, " \t"))
 	if err != nil {
 		err.Class = retry.ClassRedirect
+		if f, ok := errors.AsType[*fault](err); ok {
+			f.redirect = true
+		}
 		return nil, err
 	}
 	return v, nil

@@ -47,6 +47,8 @@ type HeaderLine struct {
 	Value string
 	// Remove: "Name:" takes a default header away. Otherwise it is sent, also when empty ("Name;").
 	Remove bool
+	// Tight: no space stood after the colon, and none is sent on HTTP/1.
+	Tight bool
 }
 
 // Auth is what may be shown to the first origin.

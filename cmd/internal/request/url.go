@@ -42,7 +42,7 @@ func (p urlParser) parse(raw string) (*URL, *Error) {
 		end = len(rest)
 	}
 	if len(rest) == len(raw) && end > 0 && rest[end-1] == ':' {
-		return nil, malformed("a scheme or a host, and a colon")
+		return nil, malformed(noHost, "a colon, and nothing after it")
 	}
 	if err := u.setAuthority(rest[:end]); err != nil {
 		return nil, err
@@ -55,14 +55,14 @@ func (p urlParser) parse(raw string) (*URL, *Error) {
 // the request line.
 func (p urlParser) scan(raw string) *Error {
 	if len(raw) > maxURL {
-		return malformed("longer than 8000000 bytes")
+		return malformed(tooLong, "it is longer than 8000000 bytes")
 	}
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case c < 0x20 || c == 0x7f:
-			return malformed("control character at byte " + strconv.Itoa(i))
+			return malformed(badInput, "control character at byte "+strconv.Itoa(i))
 		case c == ' ' && !p.lenient:
-			return malformed("space at byte " + strconv.Itoa(i) + " (write %20)")
+			return malformed(badInput, "space at byte "+strconv.Itoa(i)+", write it as %20")
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (p urlParser) splitScheme(raw string) (scheme, rest string, err *Error) {
 	}
 	if n == 0 {
 		if !p.guess {
-			return "", "", malformed("no scheme")
+			return "", "", malformed(noScheme, "")
 		}
 		scheme = p.defaultScheme
 		if scheme == "" {
@@ -96,7 +96,7 @@ func (p urlParser) splitScheme(raw string) (scheme, rest string, err *Error) {
 	}
 	slashes := len(rest) - len(strings.TrimLeft(rest, "/"))
 	if slashes < 1 || slashes > 3 {
-		return "", "", malformed("one to three slashes must follow the scheme")
+		return "", "", malformed(badSlashes, "two are right")
 	}
 	return scheme, rest[slashes:], nil
 }
@@ -137,11 +137,11 @@ func (u *URL) setAuthority(s string) *Error {
 	if strings.HasPrefix(s, "[") {
 		end := strings.IndexByte(s, ']')
 		if end < 0 {
-			return malformed("no ] after an IPv6 address")
+			return malformed(badIPv6, "no ] after it")
 		}
 		host, port = s[:end+1], s[end+1:]
 		if port != "" && port[0] != ':' {
-			return malformed("text after an IPv6 address")
+			return malformed(badPort, "text after an IPv6 address")
 		}
 		port = strings.TrimPrefix(port, ":")
 	} else if i := strings.IndexByte(s, ':'); i >= 0 {
@@ -159,12 +159,12 @@ func (u *URL) setPort(s string) *Error {
 	}
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {
-			return malformed("the port is not a number")
+			return malformed(badPort, "")
 		}
 	}
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil {
-		return malformed("the port is over 65535")
+		return malformed(badPort, "")
 	}
 	u.Port = strconv.FormatUint(n, 10)
 	return nil
@@ -176,7 +176,7 @@ func (u *URL) setUserinfo(s string) *Error {
 	u.User, ok1 = unescape(user)
 	u.Password, ok2 = unescape(password)
 	if !ok1 || !ok2 {
-		return malformed("NUL in the user name or password")
+		return malformed(badInput, "NUL in the user name or password")
 	}
 	u.HasUser = true
 	u.userinfo = s

@@ -212,7 +212,7 @@ func (m *maker) unreachable(host, port string) *Error {
 	if timeouts == len(errs) {
 		code = exitcode.Timeout
 	}
-	text := "Failed to connect to " + printable(host) + " port " + port + ": Couldn't connect to server (" + m.dialReasons() + ")"
+	text := "Failed to connect to " + printable(host) + " port " + port + " after " + m.took() + " ms: Couldn't connect to server (" + m.dialReasons() + ")"
 	return m.fail(class, code, retry.PhaseConnect, text, errors.Join(errs...))
 }
 

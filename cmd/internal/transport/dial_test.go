@@ -27,7 +27,7 @@ func TestResolveClasses(t *testing.T) {
 		{"nxdomain", "nx.test", Settings{DNSServer: dns}, want{retry.ClassNXDomain, 6, retry.PhaseResolve, "Could not resolve host: nx.test"}},
 		{"SERVFAIL", "fail.test", Settings{DNSServer: dns}, want{retry.ClassResolve, 6, retry.PhaseResolve, "Could not resolve host: fail.test (temporary failure)"}},
 		{"silent server", "silent.test", Settings{DNSServer: dns, ConnectTimeout: 100 * time.Millisecond},
-			want{retry.ClassResolve, 28, retry.PhaseResolve, "Resolving timed out: connect timeout of 100ms reached"}},
+			want{retry.ClassResolve, 28, retry.PhaseResolve, "Resolving timed out after "}},
 		{"no server", "v4.test", Settings{DNSServer: "127.0.0.1:" + refusedPort(t)}, want{retry.ClassResolve, 6, retry.PhaseResolve, "Could not resolve host: v4.test"}},
 		{"no address of the family", "v4.test", Settings{DNSServer: dns, IPVersion: 6}, want{retry.ClassNXDomain, 6, retry.PhaseResolve, "Could not resolve host: v4.test"}},
 		{"literal of the other family", "::1", Settings{IPVersion: 4}, want{retry.ClassNXDomain, 6, retry.PhaseResolve, "Could not resolve host: ::1"}},
@@ -58,7 +58,7 @@ func TestResolveSecondServer(t *testing.T) {
 
 func TestConnectClasses(t *testing.T) {
 	port := refusedPort(t)
-	refused := "Failed to connect to 127.0.0.1 port " + port + ": Couldn't connect to server (connection refused)"
+	refused := "Failed to connect to 127.0.0.1 port " + port + " after "
 	tests := []struct {
 		name     string
 		target   Target
@@ -71,7 +71,7 @@ func TestConnectClasses(t *testing.T) {
 		{"SOCKS proxy refused", Target{"http", "a.test", "80"}, Settings{Proxy: &Proxy{Scheme: "socks5h", Host: "127.0.0.1", Port: port}},
 			want{retry.ClassProxy, 7, retry.PhaseConnect, refused}},
 		{"no such socket", Target{"http", "a.test", "80"}, Settings{UnixSocket: "/nonexistent/socket"},
-			want{retry.ClassConnect, 7, retry.PhaseConnect, "Failed to connect to a.test port 80: Couldn't connect to server (no such file or directory)"}},
+			want{retry.ClassConnect, 7, retry.PhaseConnect, "Failed to connect to a.test port 80 after "}},
 		{"scheme", Target{"ftp", "a.test", "80"}, Settings{}, want{retry.ClassRequest, 1, retry.PhaseResolve, `Protocol "ftp" not supported`}},
 		{"port", Target{"http", "127.0.0.1", "99999"}, Settings{}, want{retry.ClassRequest, 3, retry.PhaseResolve, "Port number"}},
 		{"proxy scheme", Target{"http", "127.0.0.1", "80"}, Settings{Proxy: &Proxy{Scheme: "ftp", Host: "127.0.0.1", Port: listen(t, hold)}},
@@ -145,7 +145,7 @@ func TestConnectTimeout(t *testing.T) {
 	target := loopback("http", portOf(full))
 	t.Run("R3/connect", func(t *testing.T) {
 		mustFail(t, context.Background(), target, s,
-			want{retry.ClassConnect, 28, retry.PhaseConnect, "Connection timed out: connect timeout of 100ms reached"})
+			want{retry.ClassConnect, 28, retry.PhaseConnect, "Connection timed out after "})
 	})
 	t.Run("R3/all addresses", func(t *testing.T) {
 		s := &Settings{ConnectTimeout: 100 * time.Millisecond, Resolve: []string{"n.test:" + target.Port + ":127.0.0.1,127.0.0.1"}}
@@ -161,7 +161,7 @@ func TestConnectTimeout(t *testing.T) {
 	})
 	t.Run("R3/tls", func(t *testing.T) {
 		mustFail(t, context.Background(), loopback("https", listen(t, hold)), s,
-			want{retry.ClassTLS, 35, retry.PhaseTLS, "SSL connection timeout: connect timeout of 100ms reached"})
+			want{retry.ClassTLS, 35, retry.PhaseTLS, "SSL connection timeout"})
 	})
 }
 

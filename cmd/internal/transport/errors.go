@@ -72,11 +72,11 @@ func (m *maker) stopped(ctx context.Context, phase retry.Phase) *Error {
 		return m.connectTimedOut(phase, cause)
 	}
 	class, code := ContextClass(ctx)
-	text := timeoutText(phase)
+	text := m.timeoutText(phase)
 	if class == retry.ClassCanceled {
 		text = "Connection canceled"
 	}
-	return m.fail(class, code, phase, text+": "+cause.Error(), cause)
+	return m.fail(class, code, phase, text+" ("+cause.Error()+")", cause)
 }
 
 // connectTimedOut is the error for ConnectTimeout: a failure of the phase in
@@ -91,19 +91,24 @@ func (m *maker) connectTimedOut(phase retry.Phase, cause error) *Error {
 	case m.route.proxy != nil:
 		class = retry.ClassProxy
 	}
-	text := timeoutText(phase) + ": connect timeout of " + m.s.ConnectTimeout.String() + " reached"
+	text := m.timeoutText(phase) + " (connect timeout of " + m.s.ConnectTimeout.String() + ")"
 	return m.fail(class, code, phase, text, cause)
 }
 
-func timeoutText(phase retry.Phase) string {
+func (m *maker) timeoutText(phase retry.Phase) string {
 	switch phase {
 	case retry.PhaseResolve:
-		return "Resolving timed out"
+		return "Resolving timed out after " + m.took() + " milliseconds"
 	case retry.PhaseTLS:
 		return "SSL connection timeout"
 	default:
-		return "Connection timed out"
+		return "Connection timed out after " + m.took() + " milliseconds"
 	}
+}
+
+// took is how long the connection has been in the making, in milliseconds.
+func (m *maker) took() string {
+	return strconv.FormatInt((m.pool.mono() - m.began).Milliseconds(), 10)
 }
 
 // fail makes the error of a connection that was not made.

@@ -49,7 +49,7 @@ type idleConn struct {
 // *Error with its class; Facts of a failed dial are in Error.Facts. ctx bounds
 // the making of the connection, not its use.
 func (p *Pool) Get(ctx context.Context, t Target, s *Settings, tr Trace) (*Conn, error) {
-	m := &maker{pool: p, s: s, trace: tr, route: newRoute(t, s)}
+	m := &maker{pool: p, s: s, trace: tr, route: newRoute(t, s), began: p.mono()}
 	if err := m.stopped(ctx, retry.PhaseResolve); err != nil {
 		return nil, err
 	}

@@ -25,17 +25,17 @@ func TestTraceOfFailures(t *testing.T) {
 	}{
 		{"refused", loopback("http", port), Settings{}, []string{
 			"  Trying 127.0.0.1:" + port + "...", "connect to 127.0.0.1 port " + port + " failed: Connection refused",
-			"Failed to connect to 127.0.0.1 port " + port + ": Couldn't connect to server (connection refused)", "Closing connection 0",
+			"Failed to connect to 127.0.0.1 port " + port + " after ", "Closing connection 0",
 		}},
 		{"connect-to", Target{"http", "a.test", "80"}, Settings{ConnectTo: []string{"a.test:80:127.0.0.1:" + port}}, []string{
 			"Connecting to hostname: 127.0.0.1", "Connecting to port: " + port,
 			"  Trying 127.0.0.1:" + port + "...", "connect to 127.0.0.1 port " + port + " failed: Connection refused",
-			"Failed to connect to 127.0.0.1 port " + port + ": Couldn't connect to server (connection refused)", "Closing connection 0",
+			"Failed to connect to 127.0.0.1 port " + port + " after ", "Closing connection 0",
 		}},
 		{"resolve", Target{"http", "a.test", port}, Settings{Resolve: []string{"a.test:" + port + ":127.0.0.1"}}, []string{
 			"Hostname a.test was found in DNS cache",
 			"  Trying 127.0.0.1:" + port + "...", "connect to 127.0.0.1 port " + port + " failed: Connection refused",
-			"Failed to connect to a.test port " + port + ": Couldn't connect to server (connection refused)", "Closing connection 0",
+			"Failed to connect to a.test port " + port + " after ", "Closing connection 0",
 		}},
 	}
 	for _, tt := range tests {
@@ -44,7 +44,7 @@ func TestTraceOfFailures(t *testing.T) {
 			if _, err := newPool(t).Get(context.Background(), tt.target, &tt.s, &tr); err == nil {
 				t.Fatal("connected")
 			}
-			if !slices.Equal(tr.info, tt.want) {
+			if !slices.EqualFunc(tr.info, tt.want, strings.HasPrefix) {
 				t.Errorf("got  %q\nwant %q", tr.info, tt.want)
 			}
 		})
@@ -135,7 +135,7 @@ func TestUnreachableReasons(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := &maker{route: &route{}, facts: &Facts{}}
+			m := &maker{pool: &Pool{}, route: &route{}, facts: &Facts{}}
 			for i, err := range tt.errs {
 				m.facts.Dials = append(m.facts.Dials, Dial{Address: string(rune('1' + i)), Err: err})
 			}

@@ -71,7 +71,7 @@ func FuzzHead(f *testing.F) {
 				found = found || v == fl.Value
 			}
 			if !found {
-				t.Errorf("field %q, net/http has %q", fl, resp.Header)
+				t.Errorf("field %+v, net/http has %q", fl, resp.Header)
 			}
 		}
 	})

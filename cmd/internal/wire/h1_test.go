@@ -75,7 +75,7 @@ func TestFaults1(t *testing.T) {
 		"HTTP/0.9 by accident":         {raw: "HTT", body: "HTT", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
 		"HTTP/3":                       {raw: "HTTP/3 200\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "version"}},
 		"status word":                  {raw: "HTTP/1.1 abc\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "subversion"}},
-		"request asks to close":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Header = append(r.Header, Field{"connection", "close"}) }},
+		"request asks to close":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Header = append(r.Header, Field{Name: "connection", Value: "close"}) }},
 		"other transfer coding":        {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc", body: "abc"},
 		"chunk size over 64 bits":      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\nabc", end: &fault1{retry.ClassProtocol, 56, ""}},
 		"early answers stop at a wish": {method: "POST", raw: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", reusable: true, edit: func(r *Request) { r.Body, r.Length = strings.NewReader("x"), 1 }},
@@ -261,7 +261,7 @@ func TestNoResend(t *testing.T) {
 	c := p.dial()
 	for i := range 2 {
 		r := request("POST")
-		r.Header = append(r.Header, Field{"Idempotency-Key", "k"})
+		r.Header = append(r.Header, Field{Name: "Idempotency-Key", Value: "k"})
 		resp, _, err := RoundTrip(context.Background(), c, r)
 		if i == 0 {
 			if err != nil || !resp.Body.Reusable() {
@@ -295,8 +295,8 @@ func TestTrailer(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := resp.Body.Trailer()
-	if len(got) != 2 || got[0] != (Field{"X-Sum", "1"}) || got[1] != (Field{"Y", "2"}) || string(resp.Body.RawTrailer()) != "X-Sum: 1\r\nY:2\n" {
-		t.Errorf("trailer %q, raw %q", got, resp.Body.RawTrailer())
+	if len(got) != 2 || got[0] != (Field{Name: "X-Sum", Value: "1"}) || got[1] != (Field{Name: "Y", Value: "2"}) || string(resp.Body.RawTrailer()) != "X-Sum: 1\r\nY:2\n" {
+		t.Errorf("trailer %+v, raw %+v", got, resp.Body.RawTrailer())
 	}
 	want := []string{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: gzip, chunked\r\n", "\r\n", "X-Sum: 1\r\n", "Y:2\n", "\r\n"}
 	if strings.Join(tr.in, "|") != strings.Join(want, "|") || tr.heads[0] != "GET /x HTTP/1.1\r\nHost: h\r\n\r\n" {
@@ -310,8 +310,8 @@ func TestHeadInjection(t *testing.T) {
 	for name, edit := range map[string]func(*Request){
 		"method": func(r *Request) { r.Method = "GET /y HTTP/1.1\r\nX:" },
 		"target": func(r *Request) { r.Target = "/ HTTP/1.1\r\nX: y" },
-		"name":   func(r *Request) { r.Header = append(r.Header, Field{"A\nB", "c"}) },
-		"value":  func(r *Request) { r.Header = append(r.Header, Field{"A", "secret\r\nB: c"}) },
+		"name":   func(r *Request) { r.Header = append(r.Header, Field{Name: "A\nB", Value: "c"}) },
+		"value":  func(r *Request) { r.Header = append(r.Header, Field{Name: "A", Value: "secret\r\nB: c"}) },
 		"1.0":    func(r *Request) { r.Version, r.Body, r.Length = "1.0", strings.NewReader("x"), -1 },
 	} {
 		t.Run(name, func(t *testing.T) {

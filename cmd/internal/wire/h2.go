@@ -318,7 +318,7 @@ func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
 		see(raw)
 	}
 	for _, hf := range f.RegularFields() {
-		fields = append(fields, Field{hf.Name, hf.Value})
+		fields = append(fields, Field{Name: hf.Name, Value: hf.Value})
 		from := len(raw)
 		raw = append(raw, hf.Name+": "+hf.Value+"\r\n"...)
 		if see != nil {

@@ -114,7 +114,7 @@ func TestRoundTrip2(t *testing.T) {
 	for i, body := range []string{"", "hello"} {
 		r := request("POST")
 		r.Target = "" // HTTP/1 only
-		r.Header = []Field{{"Host", "example.org"}, {"X-One", "1"}, {"Connection", "x-drop"}, {"X-Drop", "1"}, {"TE", "gzip"}, {"Te", "trailers"}, {"Cookie", "a=b; c=d"}, {"Transfer-Encoding", "chunked"}}
+		r.Header = []Field{{Name: "Host", Value: "example.org"}, {Name: "X-One", Value: "1"}, {Name: "Connection", Value: "x-drop"}, {Name: "X-Drop", Value: "1"}, {Name: "TE", Value: "gzip"}, {Name: "Te", Value: "trailers"}, {Name: "Cookie", Value: "a=b; c=d"}, {Name: "Transfer-Encoding", Value: "chunked"}}
 		if body != "" {
 			r.Body, r.Length = strings.NewReader(body), int64(len(body))
 		}
@@ -139,7 +139,7 @@ func TestRoundTrip2(t *testing.T) {
 		if err != nil || string(got) != "> "+body || !resp.Body.Reusable() {
 			t.Errorf("%q, %v", got, err)
 		}
-		if tr := resp.Body.Trailer(); len(tr) != 1 || tr[0] != (Field{"x-trailer", "t"}) || string(resp.Body.RawTrailer()) != "x-trailer: t\r\n" {
+		if tr := resp.Body.Trailer(); len(tr) != 1 || tr[0] != (Field{Name: "x-trailer", Value: "t"}) || string(resp.Body.RawTrailer()) != "x-trailer: t\r\n" {
 			t.Errorf("trailer %v", tr)
 		}
 		if tm.BodyOut != int64(len(body)) || tm.Head == 0 || tm.Sent == 0 {
@@ -265,7 +265,7 @@ func TestFaults2(t *testing.T) {
 			})
 			c := p.dial2()
 			r := request("POST")
-			r.Header = append(r.Header, Field{"Idempotency-Key", "k"})
+			r.Header = append(r.Header, Field{Name: "Idempotency-Key", Value: "k"})
 			resp, _, err := RoundTrip(context.Background(), c, r)
 			if tt.head != nil {
 				checkFault(t, err, tt.head)

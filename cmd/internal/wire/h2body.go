@@ -95,7 +95,7 @@ func (st *stream) trailers(f *http2.MetaHeadersFrame) error {
 	st.ended = true
 	see := st.trace.headerIn()
 	for _, hf := range f.RegularFields() {
-		st.trail = append(st.trail, Field{hf.Name, hf.Value})
+		st.trail = append(st.trail, Field{Name: hf.Name, Value: hf.Value})
 		if see != nil {
 			see([]byte(hf.Name + ": " + hf.Value + "\r\n"))
 		}

@@ -187,7 +187,7 @@ func sorted(header http.Header) []Field {
 	fields := make([]Field, 0, len(header))
 	for name, values := range header {
 		for _, v := range values {
-			fields = append(fields, Field{strings.ToLower(name), v})
+			fields = append(fields, Field{Name: strings.ToLower(name), Value: v})
 		}
 	}
 	slices.SortStableFunc(fields, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })

@@ -30,8 +30,8 @@ func newMessage(r *Request) (*message, error) {
 	}
 	m := &message{chunked: r.Body != nil && r.Length < 0}
 	if m.chunked && r.Version == "1.0" {
-		err := errors.New("a body of unknown length needs HTTP/1.1")
-		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
+		err := &worded{text: "Chunky upload is not supported by HTTP 1.0"}
+		return nil, fault(retry.ClassRequest, exitcode.Upload, retry.SentNothing, retry.PhaseSend, err)
 	}
 	small := r.Body != nil && r.Length <= smallBody && r.Expect == 0
 	size := len(r.Method) + len(r.Target) + 16
@@ -47,7 +47,10 @@ func newMessage(r *Request) (*message, error) {
 	for _, f := range r.Header {
 		b = append(append(b, f.Name...), ':')
 		if f.Value != "" {
-			b = append(append(b, ' '), f.Value...)
+			if !f.Tight {
+				b = append(b, ' ')
+			}
+			b = append(b, f.Value...)
 		}
 		b = append(b, "\r\n"...)
 	}

@@ -143,7 +143,7 @@ func TestOneWrite(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c2)
 		}()
 		r := request("POST")
-		r.Header = append(r.Header, Field{"A", "b"})
+		r.Header = append(r.Header, Field{Name: "A", Value: "b"})
 		r.Body, r.Length = strings.NewReader(strings.Repeat("x", int(length))), length
 		resp, _, err := RoundTrip(context.Background(), &transport.Conn{Conn: counted}, r)
 		if err != nil {

@@ -78,9 +78,9 @@ func TestUpload(t *testing.T) {
 			r.Body, r.Length = tt.body(), tt.length
 			r.Progress = new(atomic.Int64)
 			if tt.length < 0 {
-				r.Header = append(r.Header, Field{"Transfer-Encoding", "chunked"})
+				r.Header = append(r.Header, Field{Name: "Transfer-Encoding", Value: "chunked"})
 			} else {
-				r.Header = append(r.Header, Field{"Content-Length", itoa(tt.length)})
+				r.Header = append(r.Header, Field{Name: "Content-Length", Value: itoa(tt.length)})
 			}
 			tr := &recorder{data: kind == "file as a trace"}
 			r.Trace = tr

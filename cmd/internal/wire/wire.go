@@ -13,7 +13,10 @@ import (
 )
 
 // Field is one header line, in the order and case of the wire.
-type Field struct{ Name, Value string }
+type Field struct {
+	Name, Value string
+	Tight       bool // no space stands after the colon (HTTP/1 only)
+}
 
 // Request is one request as it goes out. For HTTP/1 the lines are written
 // exactly as they stand (Host included); for HTTP/2 they are translated.

@@ -77,7 +77,7 @@ func request(method string) *Request {
 	start := time.Now()
 	return &Request{
 		Method: method, Target: "/x", Version: "1.1", Scheme: "http", Authority: "h", Path: "/x",
-		Header: []Field{{"Host", "h"}},
+		Header: []Field{{Name: "Host", Value: "h"}},
 		Now:    func() time.Duration { return time.Since(start) + 1 },
 	}
 }
@@ -109,7 +109,7 @@ func TestRoundTrip1(t *testing.T) {
 	c := p.dial()
 	for range 2 {
 		r := request("GET")
-		r.Header = append(r.Header, Field{"x-CaSe", "Kept"}, Field{"Empty", ""})
+		r.Header = append(r.Header, Field{Name: "x-CaSe", Value: "Kept"}, Field{Name: "Empty", Value: ""})
 		resp, tm, err := RoundTrip(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
