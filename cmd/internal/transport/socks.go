@@ -66,7 +66,7 @@ func (m *maker) socksTarget(ctx context.Context) (socksDst, *Error) {
 		return socksDst{}, m.fail(retry.ClassRequest, exitcode.BadURL, retry.PhaseConnect, "Port number was not a decimal number between 0 and 65535", err)
 	}
 	d := socksDst{name: m.via.host, port: uint16(port)}
-	if a, err := netip.ParseAddr(m.via.host); err == nil {
+	if a, err := netip.ParseAddr(m.via.host); err == nil && p.Scheme != "socks4a" {
 		d.addr = a.Unmap()
 	} else if p.Scheme == "socks5h" || p.Scheme == "socks4a" {
 		return d, nil
@@ -83,7 +83,7 @@ func (m *maker) socksTarget(ctx context.Context) (socksDst, *Error) {
 			}
 		}
 	}
-	if strings.HasPrefix(p.Scheme, "socks4") && !d.addr.Is4() {
+	if p.Scheme == "socks4" && !d.addr.Is4() {
 		return d, m.fail(retry.ClassProxyRefused, exitcode.Proxy, retry.PhaseConnect,
 			"SOCKS4 connection to "+d.host()+" not supported", nil)
 	}
