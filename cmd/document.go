@@ -36,7 +36,7 @@ func (op *operation) document(rec *retry.Record, code exitcode.Code) *render.Doc
 
 func (op *operation) describe(rec *retry.Record) render.Operation {
 	return render.Operation{
-		ID:             op.id,
+		ID:             op.identity(),
 		Index:          op.index,
 		Label:          optional(op.group.Label),
 		Method:         op.template.Method,

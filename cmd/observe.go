@@ -12,6 +12,9 @@ import (
 // step in a JSONL timeline.
 func (op *operation) observer() func(retry.Event) {
 	r := op.run
+	if r.console.silent && r.timeline.events == nil && r.crew == nil {
+		return nil // nobody looks
+	}
 	notices := render.Notices{
 		Location: r.env.Location, Redactor: r.redactor, Attempts: op.group.Policy.Attempts, ASCII: r.console.ascii,
 	}
@@ -62,7 +65,7 @@ func (op *operation) wait(notices render.Notices, plain string, e retry.Event) {
 }
 
 func (op *operation) head(e retry.Event) render.EventHead {
-	return render.EventHead{Operation: op.id, Attempt: e.Number, OffsetMS: render.MS(e.Offset)}
+	return render.EventHead{Operation: op.identity(), Attempt: e.Number, OffsetMS: render.MS(e.Offset)}
 }
 
 // event is e as a JSONL event; nil when the stream has none for it.

@@ -22,7 +22,7 @@ type operation struct {
 	given    string // the URL as given
 	template *request.Template
 	exchange *exchange.Operation
-	id       string
+	id       string // see identity
 
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
@@ -51,6 +51,9 @@ func (r *run) operate(ctx context.Context, g *prepared, j job) exitcode.Code {
 	if j.HasUpload {
 		defer op.template.Body.Close() // -d's body belongs to the group
 	}
+	if op.skips() {
+		return exitcode.OK
+	}
 	defer op.output.abandon()
 	stopWatching := context.AfterFunc(ctx, op.output.abandon)
 	defer stopWatching()
@@ -70,7 +73,6 @@ func (op *operation) prepare(arg flags.URLArg) error {
 	if op.output, err = op.newOutput(arg); err != nil {
 		return err
 	}
-	op.id = op.run.newID()
 	op.exchange = &exchange.Operation{
 		Client: op.group.client, Template: op.template, Policy: op.group.Policy,
 		RateLimitHeaders: op.group.RateLimitHeaders,
@@ -78,6 +80,9 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		ExpectTimeout:    op.group.Expect100Timeout,
 		IgnoreLength:     op.group.IgnoreContentLength,
 		Raw:              op.group.Raw,
+		LimitRate:        op.group.LimitRate,
+		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
+		NoConnectBlocks:  op.group.SuppressConnectHeaders,
 		HTTP09:           op.group.HTTP09,
 	}
 	return nil
@@ -119,6 +124,14 @@ func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, re
 	}
 	op.wayFree()
 	return response, op.output.deliver(ctx, response, outcome)
+}
+
+// identity is the operation's id, made when it is first asked for.
+func (op *operation) identity() string {
+	if op.id == "" {
+		op.id = op.run.newID()
+	}
+	return op.id
 }
 
 // wayFree lets other operations go to the origin: it has said how it is.
@@ -227,7 +240,7 @@ func (r *run) refuse(err error) exitcode.Code {
 // wrong with the command line, and not with the URL on it, stands without a code.
 func refusalLine(err error, code exitcode.Code, text string) string {
 	var usage *flags.UsageError
-	if code == exitcode.Usage || errors.As(err, &usage) && code != exitcode.BadURL {
+	if code == exitcode.Usage || errors.As(err, &usage) && code == exitcode.Input {
 		code = exitcode.OK
 	}
 	return render.ErrorLine(int(code), text)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -47,28 +45,32 @@ type output struct {
 	explicit  bool            // -o - was given: binary bodies are welcome, too
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
+	remote    bool   // the response may name the file (-J)
+	unmet     bool   // the answer is not what -z asked for
 	excerpt   []byte // the start of an error body that the user would not see
 }
 
 // newOutput decides where the body goes; nothing is created yet.
 func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 	out := &output{op: op}
-	name, err := op.outputName(arg)
+	name, remote, err := op.outputName(arg)
 	if err != nil {
 		return nil, err
 	}
+	out.remote = remote
 	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Before: op.turn.take}
 	switch {
-	case name != "":
+	case name != "" || remote:
 		out.path = name
 		out.sink = outfile.File(outfile.FileSpec{
 			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
+			Existing: op.existing(),
 		})
 	case op.run.timeline.ownsStdout():
 		out.capture = outfile.Capture(captureLimit)
 		out.sink = out.capture
 	default:
-		_, out.terminal = env.Terminal(env.Stdout)
+		out.terminal = op.run.terminal
 		out.explicit = arg.HasOutput
 		stream.Unheld = stream.Unheld || out.terminal
 		out.sink = outfile.Stdout(env.Stdout, stream)
@@ -76,27 +78,14 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 	return out, nil
 }
 
-// outputName is the path that -o or -O names, "" for stdout.
-func (op *operation) outputName(arg flags.URLArg) (string, error) {
-	name := arg.Output
-	if arg.RemoteName || op.group.RemoteNameAll && !arg.HasOutput {
-		name = path.Base(op.template.URL.Path)
-		if strings.HasSuffix(op.template.URL.Path, "/") || name == "." || name == "/" {
-			return "", &outfile.Error{Path: "a file with the remote name", Err: errors.New("the URL has no file name")}
-		}
-	} else if !arg.HasOutput || name == "-" {
-		return "", nil
-	}
-	if op.group.OutputDir != "" {
-		name = filepath.Join(op.group.OutputDir, name)
-	}
-	return name, nil
-}
-
 // keepsErrors: a final error is output like any other (--fail-with-body, --no-fail).
 func (out *output) keepsErrors() bool {
-	return out.op.group.Fail == failWithBody || out.op.group.Fail == failNone
+	g := out.op.group
+	return g.Fail == failWithBody && !(g.RemoveOnError && out.isFile()) || g.Fail == failNone
 }
+
+// isFile: the output is a file, though its name may not be known yet.
+func (out *output) isFile() bool { return out.path != "" || out.remote }
 
 // deliver writes r's body where it belongs. The outcome is the attempt's.
 func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
@@ -107,20 +96,58 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	out.delivered, out.kept, out.excerpt = r, false, nil
 	failed := r.Status >= 400 && !out.keepsErrors()
 	switch {
-	case failed && (out.path != "" || out.op.group.Fail == failSilent):
+	case failed && (out.isFile() || out.op.group.Fail == failSilent):
 		return out.excerptOnly(ctx, r, o)
-	case r.Status == 304 && out.path != "":
+	case r.Status == 304 && out.isFile():
 		return r.Deliver(ctx, io.Discard, o)
+	}
+	now := out.op.run.env.Clock.Wall()
+	if out.unmet = out.op.group.timeCond.unmet(r, now); out.unmet {
+		return out.headOnly(r, o)
 	}
 	if err := out.sink.Reset(); err != nil {
 		r.Discard()
 		o.Class, o.Err, o.Stop = retry.ClassOutput, err, retry.OutputCommitted
 		return o
 	}
+	if err := out.takeName(r); err != nil {
+		r.Discard()
+		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
+		return o
+	}
+	out.takeTime(r, now)
 	after := out.write(ctx, r, o, failed)
 	out.kept = after.Class == retry.ClassNone || after.Class == retry.ClassStatus || failed && after.Class != retry.ClassOutput
+	if out.op.group.AsCurl && after.Class != retry.ClassOutput && (r.Received() > 0 || out.op.includesHead()) {
+		out.kept = true // curl leaves what has come
+	}
 	after.Committed = !out.kept && out.sink.Committed()
 	return after
+}
+
+// headOnly gives the body up, and shows the head where it was asked for.
+func (out *output) headOnly(r *exchange.Response, o retry.Outcome) retry.Outcome {
+	r.Discard()
+	if out.isFile() || !out.op.includesHead() {
+		return o
+	}
+	if err := writeBlocks(out.sink, r.Blocks); err != nil {
+		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
+		return o
+	}
+	out.kept = true
+	return o
+}
+
+// takeTime gives the file the time of Last-Modified (-R).
+func (out *output) takeTime(r *exchange.Response, now time.Time) {
+	if !out.op.group.RemoteTime {
+		return
+	}
+	file, isFile := out.sink.(*outfile.FileSink)
+	if t, ok := lastModified(r, now); ok && isFile {
+		file.SetModTime(t)
+	}
 }
 
 func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outcome, failed bool) retry.Outcome {
@@ -175,22 +202,40 @@ func (out *output) finish() error {
 			return err
 		}
 		if out.headAlone() {
-			if err := out.toStdout(r.Blocks); err != nil {
+			if err := out.showHead(r.Blocks); err != nil {
 				return err
 			}
 		}
 	}
-	if out.kept {
-		return out.sink.Commit()
+	if !out.kept {
+		return errors.Join(out.sink.Abandon(), out.saveETag())
 	}
-	return out.sink.Abandon()
+	if err := out.sink.Commit(); err != nil {
+		return err
+	}
+	if file, ok := out.sink.(*outfile.FileSink); ok {
+		out.path = file.Path()
+	}
+	return out.saveETag()
 }
 
 // headAlone: -i shows the head of an answer whose body is not shown: the one of
 // a final error with -f, a redirect that is not followed, a proxy's refusal.
 func (out *output) headAlone() bool {
-	return out.path == "" && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
+	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
 		(out.delivered == nil || out.op.group.Fail == failSilent && out.delivered.Status >= 400)
+}
+
+// showHead puts it where the body would go.
+func (out *output) showHead(blocks [][]byte) error {
+	if out.path == "" {
+		return out.toStdout(blocks)
+	}
+	if err := out.sink.Reset(); err != nil {
+		return err
+	}
+	out.kept = true
+	return writeBlocks(out.sink, blocks)
 }
 
 func (out *output) toStdout(blocks [][]byte) error {
@@ -223,6 +268,9 @@ func (out *output) abandon() { _ = out.sink.Abandon() }
 func (out *output) notice(o retry.Outcome) string {
 	if out.path == "" || out.delivered == nil {
 		return ""
+	}
+	if out.unmet {
+		return render.Text(out.path) + " not written: the server has nothing that -z asks for"
 	}
 	if file, ok := out.sink.(*outfile.FileSink); ok && out.kept {
 		return file.Notice()

@@ -17,7 +17,8 @@ import (
 // crew runs the operations of -Z side by side.
 type crew struct {
 	run    *run
-	slots  chan struct{}
+	limit  int // operations at a time
+	jobs   chan func()
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	gate   gate
@@ -27,6 +28,7 @@ type crew struct {
 	received                       atomic.Int64 // by transfers that have ended
 	began                          time.Duration
 	total                          int64
+	workers                        int // known to the goroutine that hands work out
 
 	mu        sync.Mutex
 	code      exitcode.Code
@@ -52,7 +54,7 @@ func newCrew(r *run) *crew {
 		limit = flags.DefaultParallel
 	}
 	c := &crew{
-		run: r, slots: make(chan struct{}, limit), turn: make(chan struct{}, 1), total: -1,
+		run: r, limit: limit, jobs: make(chan func()), turn: make(chan struct{}, 1), total: -1,
 		transfers: make(map[*exchange.Response]struct{}),
 	}
 	c.turn <- struct{}{}
@@ -79,6 +81,7 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 		}
 		c.start(ctx, g)
 	}
+	close(c.jobs)
 	c.wg.Wait()
 	for _, g := range groups {
 		g.close()
@@ -89,30 +92,45 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 	return c.code
 }
 
-// start starts a group's operations, each when a slot is free.
+// start starts a group's operations, each when there is room for it.
 func (c *crew) start(ctx context.Context, g *prepared) {
 	for j, err := range c.run.jobs(g) {
-		select {
-		case c.slots <- struct{}{}:
-		case <-ctx.Done():
+		more := c.hand(ctx, func() {
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				c.ended(c.run.refuse(err))
+			default:
+				c.running.Add(1)
+				c.ended(c.run.operate(ctx, g, j))
+				c.running.Add(-1)
+			}
+		})
+		if !more {
 			return
 		}
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			c.ended(c.run.refuse(err))
-			<-c.slots
-			continue
-		}
-		c.wg.Add(1)
-		c.running.Add(1)
-		go func() {
-			defer c.wg.Done()
-			c.ended(c.run.operate(ctx, g, j))
-			c.running.Add(-1)
-			<-c.slots
-		}()
+	}
+}
+
+// hand gives work to a worker: a new one while there may be more, else the next
+// that is free. Workers stay, since their stacks have grown. It reports whether
+// the run goes on.
+func (c *crew) hand(ctx context.Context, work func()) bool {
+	if c.workers < c.limit {
+		c.workers++
+		c.wg.Go(func() {
+			work()
+			for next := range c.jobs {
+				next()
+			}
+		})
+		return ctx.Err() == nil
+	}
+	select {
+	case c.jobs <- work:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -137,8 +155,7 @@ func (c *crew) ended(code exitcode.Code) {
 // status shows the run on a terminal while it lasts, unless bodies go there.
 func (c *crew) status() (done func()) {
 	r := c.run
-	_, shown := r.env.Terminal(r.env.Stdout)
-	if !r.console.meters || shown && !r.options.SavesAll() {
+	if !r.console.meters || r.terminal && !r.options.SavesAll() {
 		return func() {}
 	}
 	if r.console.live.Terminal() {

@@ -33,6 +33,7 @@ type run struct {
 	rand     func() float64
 	trace    *tracer
 	headers  headerFiles
+	terminal bool  // stdout is one
 	crew     *crew // -Z, nil without
 	index    int   // of the last operation that was begun, from 1
 	urls     int   // of the arguments that were begun
@@ -93,12 +94,13 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 		rand:  env.Rand,
 	}
 	r.began = env.Clock.Mono()
+	_, r.terminal = env.Terminal(env.Stdout)
 	if seed := options.Global.Seed; seed != nil {
 		r.rand = locked(rand.New(rand.NewPCG(*seed, *seed)).Float64)
 	}
 	r.redactor = newRedactor(options)
 	if r.crew = newCrew(r); r.crew != nil {
-		r.pool.MaxIdle = cap(r.crew.slots)
+		r.pool.MaxIdle = r.crew.limit
 	}
 	if r.crew != nil || len(options.Groups) > 1 || options.Groups[0].Several() {
 		debug.SetGCPercent(gcPercent)
