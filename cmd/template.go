@@ -36,6 +36,7 @@ type prepared struct {
 	format   *writeout.Format // of -w, nil none
 
 	contentType string // of the body, unless -H says otherwise
+	timeCond    timeCondition
 }
 
 // prepare reads what the group's flags name. Nothing has been sent yet.
@@ -47,6 +48,10 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 		return g, err
 	}
 	if err := r.prepareBody(g); err != nil {
+		return g, err
+	}
+	g.timeCond = r.timeCondition(g.TimeCond)
+	if err := r.compareETag(g); err != nil {
 		return g, err
 	}
 	if g.lookup, err = r.netrc(group); err != nil {
@@ -123,6 +128,9 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := allowScheme(g.Protocols, u); err != nil {
+		return nil, err
+	}
 	if g.query != "" {
 		if u, err = u.WithQuery(g.query); err != nil {
 			return nil, err
@@ -135,6 +143,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 		Cookies: strings.Join(g.Cookies, ";"), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
 		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
+		Conditions: g.timeCond.fields(), TE: g.TREncoding, SchemesRedir: redirectSchemes(g.Protocols, g.ProtocolsRedir),
 	}
 	t.Referer, t.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
 	if g.UserAgent != nil {

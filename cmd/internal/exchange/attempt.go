@@ -3,6 +3,8 @@ package exchange
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -139,8 +141,40 @@ func (a *attempt) broke(err error) retry.Outcome {
 		o.Server, _ = httpretry.ReadServer(proxyFields(te), a.op.Client.Clock.Wall(), false)
 	}
 	a.r.ReceivedBytes = a.r.Received()
+	a.r.expired(&o)
 	return o
 }
+
+// expired tells a time limit that struck once the connection was there in
+// curl's words. How long it took and how far it came is the evidence.
+func (r *Response) expired(o *retry.Outcome) {
+	if o.Class != retry.ClassTimeout || o.Err == nil {
+		return
+	}
+	switch o.Phase {
+	case retry.PhaseSend, retry.PhaseResponse, retry.PhaseBody:
+	default:
+		return
+	}
+	if slow := (tooSlow{}); errors.As(o.Err, &slow) {
+		o.Err = &told{o.Err, slow.Error()}
+		return
+	}
+	received := strconv.FormatInt(r.Received(), 10)
+	if r.live != nil && r.Length >= 0 {
+		received += " out of " + strconv.FormatInt(r.Length, 10)
+	}
+	o.Err = &told{o.Err, fmt.Sprintf("Operation timed out after %d milliseconds with %s bytes received", (o.SeenAt - r.began).Milliseconds(), received)}
+}
+
+// told is an error in curl's words.
+type told struct {
+	error
+	text string
+}
+
+func (t *told) Error() string { return t.text }
+func (t *told) Unwrap() error { return t.error }
 
 // blame fills o with what err knows: its class and, where it comes from the
 // connection, how far the request went. An error that knows nothing leaves o.
@@ -205,6 +239,11 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 	}
 	return o
 }
+
+// words are curl's for an error: it begins as its message does.
+type words string
+
+func (w words) Error() string { return string(w) }
 
 // failure makes an error of this package's own.
 func failure(class retry.Class, code exitcode.Code, phase retry.Phase, err error) error {

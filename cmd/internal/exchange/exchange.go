@@ -45,6 +45,11 @@ type Operation struct {
 	Remaining func() (left time.Duration, bounded bool)
 	// MaxFileSize stops a larger body (class size), counted as it is delivered; 0 none.
 	MaxFileSize int64
+	// LimitRate is how many bytes a second are sent and received at most; 0 any.
+	LimitRate int64
+	LowSpeed  LowSpeed
+	// NoConnectBlocks keeps a proxy's answers to CONNECT out of Response.Blocks.
+	NoConnectBlocks bool
 	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.
 	ExpectTimeout time.Duration
 	IgnoreLength  bool // --ignore-content-length
@@ -71,7 +76,7 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 	if !o.begun {
 		o.begun, o.began = true, o.Client.Clock.Mono()
 	}
-	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1}}
+	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1, began: o.Client.Clock.Mono()}}
 	if o.start == nil {
 		a.at = firstHop(o.Template)
 	} else {
@@ -100,8 +105,9 @@ type Response struct {
 	ReceivedBytes int64  // body bytes, all hops, as far as read when Attempt or Deliver returned
 	Coding        string // content coding decoded, "" none
 
-	past atomic.Int64 // body bytes of the hops before the last
-	live *live        // the unread body; nil none
+	began time.Duration // instant of the attempt's start
+	past  atomic.Int64  // body bytes of the hops before the last
+	live  *live         // the unread body; nil none
 }
 
 // Hop is one request of the attempt (contract §1).

@@ -104,7 +104,9 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	req, head := a.compose(conn, settings, creds, body, length)
 	hop.Referer = fieldsOf(req.Header).get("Referer")
 	l := newLink(a.ctx)
+	stop := a.watch(l, req)
 	resp, timing, err := wire.RoundTrip(l.ctx, conn, req)
+	stop()
 	if err != nil {
 		l.end()
 		closeBody(body)
@@ -113,6 +115,7 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	}
 	x = &answer{resp: resp, keyed: head.Keyed, auth: creds, expected: head.Expect, live: &live{
 		client: c, conn: conn, body: resp.Body, link: l, upload: body, trace: c.Trace,
+		rate: a.op.LimitRate, slow: a.op.LowSpeed,
 	}}
 	a.answered(hop, x)
 	return x, hop.Reused, nil
@@ -207,7 +210,14 @@ func (a *attempt) undialed(err error) {
 	var te *transport.Error
 	if errors.As(err, &te) && te.Facts != nil {
 		a.r.Dials = append(a.r.Dials, te.Facts.Dials...)
-		a.r.Blocks = append(a.r.Blocks, te.Facts.ProxyBlocks...)
+		a.tunneled(te.Facts)
+	}
+}
+
+// tunneled keeps a proxy's answers to CONNECT.
+func (a *attempt) tunneled(f *transport.Facts) {
+	if !a.op.NoConnectBlocks {
+		a.r.Blocks = append(a.r.Blocks, f.ProxyBlocks...)
 	}
 }
 
@@ -215,7 +225,7 @@ func (a *attempt) undialed(err error) {
 func (a *attempt) connected(conn *transport.Conn) {
 	if !conn.Reused {
 		a.r.Dials = append(a.r.Dials, conn.Facts.Dials...)
-		a.r.Blocks = append(a.r.Blocks, conn.Facts.ProxyBlocks...)
+		a.tunneled(&conn.Facts)
 	}
 }
 

@@ -25,6 +25,9 @@ func (p *parser) checkGroup() error {
 	if err := p.checkMethods(); err != nil {
 		return err
 	}
+	if err := p.checkTransfer(); err != nil {
+		return err
+	}
 	if p.g.TLSMax != 0 && p.g.TLSMin > p.g.TLSMax {
 		return usagef("--tls-max is lower than the least TLS version asked for")
 	}
@@ -98,4 +101,28 @@ func (p *parser) checkStdout(group *Group) error {
 		return nil
 	}
 	return usagef("--timeline %s and %s both write to standard output; send the timeline to a file with --timeline-file FILE", form, other)
+}
+
+// noteMethod warns, as curl does, of a -X that is not what was meant; one that
+// changes nothing is told with -v only.
+func (p *parser) noteMethod() {
+	g := p.g
+	usual := "GET"
+	switch {
+	case g.Head:
+		usual = "HEAD"
+	case p.uploads > 0:
+		usual = "PUT"
+	case (len(g.Data) > 0 || len(g.Form) > 0) && !g.Get:
+		usual = "POST"
+	}
+	switch {
+	case g.Method == "":
+	case strings.EqualFold(g.Method, usual):
+		if p.o.Global.Verbose {
+			p.o.Global.VerboseNotes = append(p.o.Global.VerboseNotes, "Unnecessary use of -X or --request, "+usual+" is already inferred.")
+		}
+	case strings.EqualFold(g.Method, "HEAD"):
+		p.note("Setting custom HTTP method to HEAD with -X/--request may not work the way you want. Consider using -I/--head instead.")
+	}
 }

@@ -49,6 +49,7 @@ func (p *parser) finishGroup() error {
 	if p.g.AsCurl && p.g.Fail == "" {
 		p.g.Fail = "none"
 	}
+	p.noteMethod()
 	return p.checkGroup()
 }
 

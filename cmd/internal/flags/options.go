@@ -42,6 +42,7 @@ type Global struct {
 	CookieJar                  string // -c, "-" stdout
 	CookieFiles                []string
 	JunkSessionCookies         bool
+	VerboseNotes               []string // what -v says of the command line, likewise
 	Notes                      []string // notices that parsing gave, to be shown unless silent; no secrets, escaped
 }
 
@@ -72,6 +73,12 @@ type DataArg struct {
 	Kind  DataKind
 	Value string // as given, "@file" not yet read
 }
+
+// The values of Group.Clobber.
+const (
+	ClobberNever  = "never"
+	ClobberAlways = "always"
+)
 
 // FormArg is one -F or --form-string, in the order given.
 type FormArg struct {
@@ -119,6 +126,21 @@ type Group struct {
 	RequestTarget                          string
 	PathAsIs                               bool
 	ProtoDefault                           string
+
+	RemoteHeaderName       bool   // -J
+	RemoteTime             bool   // -R
+	RemoveOnError          bool   // --remove-on-error
+	Clobber                string // "", ClobberNever, ClobberAlways
+	SkipExisting           bool
+	EtagSave, EtagCompare  string // files, "" none
+	TimeCond               string // -z as given, "" none
+	LimitRate              int64  // bytes a second, 0 no limit
+	SpeedLimit             int64  // -Y, bytes a second; 0 none
+	SpeedTime              time.Duration
+	Protocols              []string // --proto: nil all, else what is allowed of http and https
+	ProtocolsRedir         []string // --proto-redir, likewise
+	TREncoding             bool
+	SuppressConnectHeaders bool
 
 	Follow                    bool
 	MaxRedirects              int

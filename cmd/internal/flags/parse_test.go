@@ -94,10 +94,30 @@ func rows() []row {
 			g.FormEscape = true
 		}},
 		{"--url-query a=b --url-query +c u", func(g *Group, _ *Global) { g.URLQuery = []DataArg{{DataURLEnc, "a=b"}, {DataRaw, "c"}} }},
+		{"-O -J -R u", func(g *Group, _ *Global) { g.URLs[0].RemoteName, g.RemoteHeaderName, g.RemoteTime = true, true, true }},
+		{"--remove-on-error --skip-existing u", func(g *Group, _ *Global) { g.RemoveOnError, g.SkipExisting = true, true }},
+		{"--no-clobber u", func(g *Group, _ *Global) { g.Clobber = ClobberNever }},
+		{"--no-clobber --clobber u", func(g *Group, _ *Global) { g.Clobber = ClobberAlways }},
+		{"--etag-save a --etag-compare b u", func(g *Group, _ *Global) { g.EtagSave, g.EtagCompare = "a", "b" }},
+		{"-z -file --tr-encoding --suppress-connect-headers u", func(g *Group, _ *Global) {
+			g.TimeCond, g.TREncoding, g.SuppressConnectHeaders = "-file", true, true
+		}},
+		{"--limit-rate 10K -Y 100 u", func(g *Group, _ *Global) { g.LimitRate, g.SpeedLimit, g.SpeedTime = 10<<10, 100, 30*time.Second }},
+		{"-y 5 u", func(g *Group, _ *Global) { g.SpeedLimit, g.SpeedTime = 1, 5*time.Second }},
+		{"-y 5 -Y 100 u", func(g *Group, _ *Global) { g.SpeedLimit, g.SpeedTime = 100, 5*time.Second }},
+		{"--proto =https --proto-redir -http,ftp u", func(g *Group, _ *Global) {
+			g.Protocols, g.ProtocolsRedir = []string{"https"}, []string{"https"}
+		}},
+		{"--proto -all,+HTTP u", func(g *Group, _ *Global) { g.Protocols = []string{"http"} }},
+		{"--proto =ftp u", func(g *Group, _ *Global) { g.Protocols = []string{} }},
+		{"--proto all u", func(g *Group, _ *Global) { g.Protocols = []string{"http", "https"} }},
 		{"--upload-file - u", func(g *Group, _ *Global) { g.URLs[0].Upload, g.URLs[0].HasUpload = "-", true }},
 		{"--url u", func(*Group, *Global) {}},
 		{"-r 0-9 u", func(g *Group, _ *Global) { g.Range = "0-9" }},
-		{"--range 5 u", func(g *Group, o *Global) { g.Range = "5-"; o.Notes = []string{"A specified range MUST include at least one dash (-). Appending one for you!"} }},
+		{"--range 5 u", func(g *Group, o *Global) {
+			g.Range = "5-"
+			o.Notes = []string{"A specified range MUST include at least one dash (-). Appending one for you!"}
+		}},
 		{"-A me u", func(g *Group, _ *Global) { g.UserAgent = text("me") }},
 		{"--user-agent= u", func(g *Group, _ *Global) { g.UserAgent = text("") }},
 		{"-e r;auto u", func(g *Group, _ *Global) { g.Referer = "r;auto" }},

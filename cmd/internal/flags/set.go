@@ -134,7 +134,7 @@ func reason(err error) string {
 
 func setURL(p *parser, v string) error {
 	if v == "" {
-		return &UsageError{Message: "the URL is empty", Code: exitcode.BadURL}
+		return &UsageError{Message: "URL using bad/illegal format or missing URL; the URL is empty", Code: exitcode.BadURL}
 	}
 	p.node(p.urls).URL = v
 	p.urls++
@@ -239,7 +239,10 @@ func setRequestTarget(p *parser, v string) error {
 func setProtoDefault(p *parser, v string) error {
 	v = strings.ToLower(v)
 	p.g.ProtoDefault = v
-	return oneOf(v, "http", "https")
+	if err := oneOf(v, "http", "https"); err != nil {
+		return fmt.Errorf("a specified protocol is unsupported by libcurl; %w", err)
+	}
+	return nil
 }
 
 func durExpect100(p *parser) *time.Duration { return &p.g.Expect100Timeout }

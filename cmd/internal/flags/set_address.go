@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
 
 // setResolve checks [+]HOST:PORT:ADDR[,ADDR]... and -HOST:PORT, curl's form.
 func setResolve(p *parser, v string) error {
-	bad := fmt.Errorf("%s is not HOST:PORT:ADDR[,ADDR]", quote(v))
+	bad := &UsageError{
+		Message: "Couldn't parse CURLOPT_RESOLVE entry '" + printable(v) + "'; --resolve takes HOST:PORT:ADDR[,ADDR]",
+		Code:    exitcode.ResolveSyntax,
+	}
 	text, remove := strings.CutPrefix(v, "-")
 	if !remove {
 		text = strings.TrimPrefix(text, "+")
@@ -24,7 +29,7 @@ func setResolve(p *parser, v string) error {
 	if !remove {
 		for addr := range strings.SplitSeq(addrs, ",") {
 			if _, err := netip.ParseAddr(strings.Trim(addr, "[]")); err != nil {
-				return fmt.Errorf("%s is not an address", quote(addr))
+				return bad
 			}
 		}
 	}

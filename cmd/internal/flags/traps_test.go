@@ -95,7 +95,10 @@ func TestRefused(t *testing.T) {
 		{"u -: -: v", "no URL stands before it"},
 		{"--ntlm u", "bide has no --ntlm"},
 		{"--no-ntlm u", "bide has no --no-ntlm"},
-		{"-J u", "bide has no -J (--remote-header-name)"},
+		{"-C - u", "bide has no -C (--continue-at)"},
+		{"-O -J -i u", "cannot be combined"},
+		{"--etag-save f u v", "one URL"},
+		{"--proto + u", "names no protocol"},
 		{"--expand-silent u", "takes no value"},
 		{"--expand-ntlm u", "bide has no --expand-ntlm"},
 		{"--expand-qwert u", "there is no flag --qwert"},
@@ -153,8 +156,11 @@ func TestNegations(t *testing.T) {
 			t.Errorf("--%s is not found", neg)
 		}
 		got, want := mustParse(t, Env{}, "--"+f.Name, "--"+neg, "u"), base()
-		if f.Name == "tcp-nodelay" { // on is the default
+		switch f.Name {
+		case "tcp-nodelay": // on is the default
 			want.Groups[0].NoTCPNoDelay = true
+		case "no-clobber": // its opposite says more than nothing
+			want.Groups[0].Clobber = ClobberAlways
 		}
 		if d := cmp.Diff(want, got, cmp.AllowUnexported(retry.Set{})); d != "" {
 			t.Errorf("--%s --%s leaves something: %s", f.Name, neg, d)

@@ -7,20 +7,18 @@ import (
 
 // curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
 // and of their letters: constant data, looked at only when a flag is unknown.
-const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue-at,C create-file-mode crlf delegation disable-eprt
-disable-epsv disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url
-dump-ca-embed ech egd-file engine etag-compare etag-save false-start follow ftp-account ftp-alternative-to-user
+const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue-at,C create-file-mode crlf delegation
+disable-eprt disable-epsv disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status
+doh-insecure doh-url dump-ca-embed ech egd-file engine false-start follow ftp-account ftp-alternative-to-user
 ftp-create-dirs ftp-method ftp-pasv ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control
-haproxy-clientip hostpubmd5 hostpubsha256 hsts ip-tos ipfs-gateway knownhosts krb libcurl limit-rate
-list-only,l login-options mail-auth mail-from mail-rcpt mail-rcpt-allowfails manual,M metalink mptcp negotiate
-no-clobber no-npn ntlm ntlm-wb out-null parallel-max-host proto proto-redir proxy-ca-native proxy-http2
-proxy-negotiate proxy-ntlm proxy-service-name proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tls13-ciphers
-proxy-tlsauthtype proxy-tlspassword proxy-tlsuser pubkey quote,Q random-file remote-header-name,J remote-time,R
-remove-on-error sasl-authzid sasl-ir service-name sigalgs skip-existing socks5-basic socks5-gssapi socks5-gssapi-nec
-socks5-gssapi-service speed-limit,Y speed-time,y ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd
-ssl-revoke-best-effort ssl-sessions sslv2,2 sslv3,3 styled-output suppress-connect-headers tcp-fastopen
-telnet-option,t tftp-blksize tftp-no-options time-cond,z tls-earlydata tls13-ciphers tlsauthtype tlspassword tlsuser
-tr-encoding trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
+haproxy-clientip hostpubmd5 hostpubsha256 hsts ip-tos ipfs-gateway knownhosts krb libcurl list-only,l login-options
+mail-auth mail-from mail-rcpt mail-rcpt-allowfails manual,M metalink mptcp negotiate no-npn ntlm ntlm-wb out-null
+parallel-max-host proxy-ca-native proxy-http2 proxy-negotiate proxy-ntlm proxy-service-name proxy-ssl-allow-beast
+proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser pubkey quote,Q
+random-file sasl-authzid sasl-ir service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec
+socks5-gssapi-service ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd ssl-revoke-best-effort
+ssl-sessions sslv2,2 sslv3,3 styled-output tcp-fastopen telnet-option,t tftp-blksize tftp-no-options tls-earlydata
+tls13-ciphers tlsauthtype tlspassword tlsuser trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
 
 // hintFor says what to use instead of one of curl's flags.
 func hintFor(name string) string {
@@ -29,8 +27,6 @@ func hintFor(name string) string {
 		return "it speaks Basic (-u), Digest (--digest) and Bearer (--oauth2-bearer)"
 	case "manual":
 		return "see -h all, or man bide"
-	case "limit-rate", "speed-limit", "speed-time":
-		return "-m and --deadline bound the time"
 	case "continue-at":
 		return "-r 500- asks for the rest"
 	case "trace-config", "trace-ids":
@@ -43,8 +39,6 @@ func hintFor(name string) string {
 		return "--resolve and --dns-servers say where names come from"
 	case "follow":
 		return "-L follows redirects"
-	case "remote-header-name":
-		return "-O names the file as in the URL"
 	}
 	return ""
 }

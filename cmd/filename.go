@@ -1,0 +1,147 @@
+package cmd
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/render"
+)
+
+// errNoName is a URL that -O cannot take a file name from.
+var errNoName = &outfile.Error{Path: "a file with the remote name", Err: errors.New("the URL has no file name")}
+
+// outputName is the path that -o or -O names, "" for stdout. With -J, it may
+// also be "" because only the response names the file: remote is then true.
+func (op *operation) outputName(arg flags.URLArg) (name string, remote bool, err error) {
+	name = arg.Output
+	if arg.RemoteName || op.group.RemoteNameAll && !arg.HasOutput {
+		remote = op.group.RemoteHeaderName
+		name = path.Base(op.template.URL.Path)
+		if strings.HasSuffix(op.template.URL.Path, "/") || name == "." || name == "/" {
+			if remote {
+				return "", true, nil
+			}
+			return "", false, errNoName
+		}
+	} else if !arg.HasOutput || name == "-" {
+		return "", false, nil
+	}
+	return op.inOutputDir(name), remote, nil
+}
+
+func (op *operation) inOutputDir(name string) string {
+	if op.group.OutputDir != "" {
+		return filepath.Join(op.group.OutputDir, name)
+	}
+	return name
+}
+
+// existing is what becomes of a file that bears the output's name already.
+func (op *operation) existing() outfile.Existing {
+	if op.group.Clobber == flags.ClobberNever {
+		return outfile.Number
+	}
+	return outfile.Replace
+}
+
+// skips reports whether --skip-existing makes the operation needless.
+func (op *operation) skips() bool {
+	if !op.group.SkipExisting || op.output.path == "" {
+		return false
+	}
+	if _, err := os.Lstat(op.output.path); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	op.run.console.notice(render.Text(op.output.path) + " exists; nothing was sent (--skip-existing)")
+	return true
+}
+
+// takeName gives the file the name in Content-Disposition (-J). A server must
+// not choose a folder, hide a file or replace one.
+func (out *output) takeName(r *exchange.Response) error {
+	if !out.remote {
+		return nil
+	}
+	op := out.op
+	value, _ := headerOf(r, "Content-Disposition")
+	name, given := dispositionName(value)
+	if !given {
+		if out.path == "" {
+			return errNoName
+		}
+		return nil
+	}
+	if err := acceptName(name); err != nil {
+		return err
+	}
+	existing := op.existing()
+	if op.group.Clobber == "" {
+		existing = outfile.Refuse
+	}
+	out.path = op.inOutputDir(name)
+	if file, ok := out.sink.(*outfile.FileSink); ok {
+		file.SetPath(out.path, existing)
+	}
+	return nil
+}
+
+// acceptName refuses names that could do harm or cannot be seen.
+func acceptName(name string) error {
+	why := ""
+	switch {
+	case name == "":
+		why = "it is empty"
+	case strings.HasPrefix(name, "."):
+		why = "it starts with a dot"
+	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }):
+		why = "it holds a control character"
+	case !filepath.IsLocal(name):
+		why = "it is not a plain file name"
+	}
+	if why == "" {
+		return nil
+	}
+	return &outfile.Error{Path: "to the file name of the response", Err: errors.New(why)}
+}
+
+// dispositionName is the file name in a Content-Disposition header, as curl
+// reads it: the first parameter filename=, in quotes or up to a semicolon; of a
+// path only what is behind the last slash or backslash. filename* is not read.
+func dispositionName(value string) (name string, ok bool) {
+	const key = "filename="
+	for rest := value; ; {
+		rest = strings.TrimLeftFunc(rest, func(r rune) bool { return !(r|0x20 >= 'a' && r|0x20 <= 'z') })
+		if after, is := strings.CutPrefix(rest, key); is {
+			return lastElement(unquoted(after))
+		}
+		var more bool
+		if _, rest, more = strings.Cut(rest, ";"); !more {
+			return "", false
+		}
+	}
+}
+
+func unquoted(s string) string {
+	stop := ";"
+	if s != "" && (s[0] == '"' || s[0] == '\'') {
+		stop, s = s[:1], s[1:]
+	}
+	s, _, _ = strings.Cut(s, stop)
+	return s
+}
+
+// lastElement cuts a path down to its last element; one that ends in a
+// separator names no file.
+func lastElement(s string) (string, bool) {
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		return s[i+1:], s[i+1:] != ""
+	}
+	return s, true
+}
