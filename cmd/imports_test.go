@@ -22,6 +22,7 @@ var allowed = map[string][]string{
 	"cmd/internal/auth":       {},
 	"cmd/internal/exitcode":   {"retry"},
 	"cmd/internal/configfile": {},
+	"cmd/internal/curldate":   {},
 	"cmd/internal/formdata":   {"cmd/internal/exitcode", "retry"},
 	"cmd/internal/netrc":      {},
 	"cmd/internal/urlglob":    {"cmd/internal/exitcode", "retry"},
