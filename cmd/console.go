@@ -54,6 +54,9 @@ func newConsole(env Env, options *flags.Options) (*console, error) {
 			c.live.Println(render.Warning(note, c.width))
 		}
 	}
+	for _, note := range global.VerboseNotes {
+		c.live.Println(render.Note(note, c.width))
+	}
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/pem"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/writeout"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
@@ -60,6 +62,9 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 	}
 	if r := op.final(); r != nil {
 		fillResponse(v, r)
+		if failed := connectionFacts(rec); failed != nil && len(r.Hops) == 0 {
+			v.HTTPConnect, v.SSLVerifyResult = failed.ProxyStatus, failed.VerifyResult
+		}
 	}
 	if n := len(rec.Attempts); n > 0 {
 		v.TimeTotal = rec.Attempts[n-1].Duration
@@ -95,7 +100,14 @@ func fillResponse(v *writeout.Values, r *exchange.Response) {
 		}
 		v.SizeHeader += h.HeaderIn
 		v.SizeRequest += h.HeaderOut
+		if h.BodyOut <= sentWithHead && h.Method != "PUT" {
+			v.SizeRequest += h.BodyOut
+		}
 		if !h.Reused {
+			for _, block := range h.Facts.ProxyBlocks {
+				v.SizeHeader += int64(len(block))
+			}
+			v.SizeRequest += h.Facts.ProxyOut
 			v.NumConnects++
 		}
 		if i > 0 {
@@ -127,6 +139,19 @@ func fillHop(v *writeout.Values, h *exchange.Hop, start time.Duration) {
 		}
 		v.Certs = text.String()
 	}
+}
+
+// sentWithHead is the largest body of a POST that curl sends, and counts, with the head.
+const sentWithHead = 64 << 10
+
+// connectionFacts are those of a connection that the last attempt could not make.
+func connectionFacts(rec *retry.Record) *transport.Facts {
+	if n := len(rec.Attempts); n > 0 {
+		if failed, ok := errors.AsType[*transport.Error](rec.Attempts[n-1].Outcome.Err); ok {
+			return failed.Facts
+		}
+	}
+	return nil
 }
 
 // since is an instant as a time from start; 0 for what did not happen.

@@ -245,7 +245,7 @@ func TestRedirectErrors(t *testing.T) {
 			if o.Class != retry.ClassRedirect || code(o.Err) != exitcode.TooManyRedirect || o.Status != 302 || len(r.Hops) != limit+1 || r.Redirects != limit {
 				t.Errorf("limit %d: %+v, hops %d", limit, o, len(r.Hops))
 			}
-			if want := fmt.Sprintf("maximum (%d) redirects followed", limit); o.Err.Error() != want {
+			if want := fmt.Sprintf("Maximum (%d) redirects followed", limit); o.Err.Error() != want {
 				t.Errorf("error %q, want %q", o.Err, want)
 			}
 			s.Log().Check(t, fmt.Sprintf("requests=%d", limit+1))

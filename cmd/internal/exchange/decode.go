@@ -72,7 +72,7 @@ func decode(src io.Reader, codings []string) (io.Reader, error) {
 		open := opener(name)
 		if open == nil {
 			// The name comes from the server.
-			return nil, undecodable(fmt.Errorf("unrecognized content encoding type %.40q", name))
+			return nil, undecodable(words(fmt.Sprintf("Unrecognized content encoding type. bide understands deflate, gzip, br, zstd content encodings.; not %.40q", name)))
 		}
 		src = &layer{name: name, open: open, src: &faithful{src: src}}
 	}
@@ -87,7 +87,7 @@ func undecodable(err error) error {
 func opener(name string) func(*bufio.Reader) (io.Reader, error) {
 	switch name {
 	case "gzip", "x-gzip":
-		return func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+		return openGzip
 	case "deflate":
 		return openDeflate
 	case "br":
@@ -98,6 +98,18 @@ func opener(name string) func(*bufio.Reader) (io.Reader, error) {
 		}
 	}
 	return nil
+}
+
+// errNotGzip is zlib's word for a stream that does not begin as one.
+var errNotGzip = errors.New("incorrect header check")
+
+// openGzip looks at the first bytes itself: a text that is shorter than gzip's
+// header is no gzip that was cut off.
+func openGzip(r *bufio.Reader) (io.Reader, error) {
+	if head, _ := r.Peek(2); len(head) == 2 && (head[0] != 0x1f || head[1] != 0x8b) {
+		return nil, errNotGzip
+	}
+	return gzip.NewReader(r)
 }
 
 // openDeflate reads the zlib format, which "deflate" means (RFC 9110 §8.4.1.2),
@@ -158,6 +170,9 @@ func (l *layer) rest() error {
 // explain gives a decoder's error its class. The source's own goes first: some
 // decoders report it in other words.
 func (l *layer) explain(err error) error {
+	if errors.Is(err, errNotGzip) {
+		return undecodable(unencoding(err))
+	}
 	if l.src.err != nil && l.src.err != io.EOF {
 		return l.src.err
 	}
@@ -165,7 +180,11 @@ func (l *layer) explain(err error) error {
 		return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody,
 			fmt.Errorf("the %s stream ended early: %w", l.name, io.ErrUnexpectedEOF))
 	}
-	return undecodable(fmt.Errorf("error while processing content unencoding: %w", err))
+	return undecodable(unencoding(err))
+}
+
+func unencoding(err error) error {
+	return words("Error while processing content unencoding: " + err.Error())
 }
 
 // faithful remembers the error of a source.

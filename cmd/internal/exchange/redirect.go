@@ -46,7 +46,7 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 			a.r.RedirectURL = to.String()
 		}
 		return nil, failure(retry.ClassRedirect, exitcode.TooManyRedirect, retry.PhaseDone,
-			fmt.Errorf("maximum (%d) redirects followed", t.MaxRedirects))
+			words(fmt.Sprintf("Maximum (%d) redirects followed", t.MaxRedirects)))
 	}
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ const (
 	BadOption       Code = 43
 	Interface       Code = 45
 	TooManyRedirect Code = 47
+	ResolveSyntax   Code = 49
 	Empty           Code = 52
 	Send            Code = 55
 	Recv            Code = 56

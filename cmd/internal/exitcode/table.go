@@ -33,6 +33,7 @@ func Table() []Entry {
 		{BadOption, "an option that the library underneath refuses"},
 		{Interface, "the outgoing interface could not be used"},
 		{TooManyRedirect, "too many redirects"},
+		{ResolveSyntax, "--resolve is malformed; nothing was sent"},
 		{Empty, "the server answered nothing"},
 		{Send, "sending failed"},
 		{Recv, "receiving failed, or a proxy refused the tunnel"},

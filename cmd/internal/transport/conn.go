@@ -187,7 +187,8 @@ type Facts struct {
 	ProxyStatus   int      // last CONNECT answer, 0 none
 	ProxyBlocks   [][]byte // raw CONNECT response header blocks, as received
 	ProxyUsed     bool
-	VerifyResult  int // %{ssl_verify_result}: 0 ok
+	ProxyOut      int64 // bytes of the CONNECT requests
+	VerifyResult  int   // %{ssl_verify_result}: 0 ok
 }
 
 // Dial is one address tried.

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,7 +42,9 @@ func (m *maker) connectTunnel(ctx context.Context, conn net.Conn) (net.Conn, *Er
 			if m.trace != nil {
 				m.trace.HeaderOut(head)
 			}
-			if _, err := conn.Write(head); err != nil {
+			n, err := conn.Write(head)
+			m.facts.ProxyOut += int64(n)
+			if err != nil {
 				return m.connectAborted(err)
 			}
 			refusal := m.connectAnswer(br)
@@ -144,7 +147,9 @@ func (m *maker) connectAnswer(br *bufio.Reader) *Error {
 		if len(block) > 0 {
 			m.facts.ProxyBlocks = append(m.facts.ProxyBlocks, block)
 			if m.trace != nil {
-				m.trace.HeaderIn(block)
+				for line := range bytes.Lines(block) {
+					m.trace.HeaderIn(line)
+				}
 			}
 		}
 		m.facts.ProxyStatus = statusOf(block)

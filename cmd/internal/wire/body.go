@@ -212,7 +212,7 @@ func newBody1(f *flight, d delimit) *Body {
 	s := &body1{f: f, kind: d.kind, left: max(0, d.length), keep: d.keep}
 	b := &Body{src: s}
 	if d.kind == framedChunked {
-		s.ck = &chunkReader{br: f.br, raw: f.r.Raw, see: f.trace.headerIn()}
+		s.ck = &chunkReader{br: f.br, raw: f.r.Raw, see: f.trace.trailerIn()}
 	}
 	if d.kind == framedNone || d.kind == framedLength && d.length == 0 {
 		if f.up == nil || f.up.whole() || f.up.stop.Load() {

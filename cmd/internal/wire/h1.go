@@ -298,6 +298,20 @@ func (t *tracer) headerIn() func([]byte) {
 	}
 }
 
+// trailerIn shows the lines of a trailer section without the empty one after
+// them: most bodies have none.
+func (t *tracer) trailerIn() func([]byte) {
+	see := t.headerIn()
+	if see == nil {
+		return nil
+	}
+	return func(line []byte) {
+		if len(line) > len("\r\n") {
+			see(line)
+		}
+	}
+}
+
 func (t *tracer) dataOut(b []byte) {
 	if len(b) > 0 && t.wantsData() {
 		t.mu.Lock()

@@ -298,7 +298,7 @@ func TestTrailer(t *testing.T) {
 	if len(got) != 2 || got[0] != (Field{Name: "X-Sum", Value: "1"}) || got[1] != (Field{Name: "Y", Value: "2"}) || string(resp.Body.RawTrailer()) != "X-Sum: 1\r\nY:2\n" {
 		t.Errorf("trailer %+v, raw %+v", got, resp.Body.RawTrailer())
 	}
-	want := []string{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: gzip, chunked\r\n", "\r\n", "X-Sum: 1\r\n", "Y:2\n", "\r\n"}
+	want := []string{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: gzip, chunked\r\n", "\r\n", "X-Sum: 1\r\n", "Y:2\n"}
 	if strings.Join(tr.in, "|") != strings.Join(want, "|") || tr.heads[0] != "GET /x HTTP/1.1\r\nHost: h\r\n\r\n" {
 		t.Errorf("shown %q and %q", tr.heads, tr.in)
 	}

@@ -107,7 +107,7 @@ func (h *head) statusLine(line []byte) error {
 	}
 	v, ok := bytes.CutPrefix(line, []byte("HTTP/1."))
 	if !ok {
-		return &replyError{exitcode.BadProtocol, "Unsupported HTTP version in response"}
+		return &replyError{exitcode.BadProtocol, "Unsupported HTTP version" + shownVersion(line) + " in response"}
 	}
 	if len(v) < 5 || v[0] != '0' && v[0] != '1' || v[1] != ' ' && v[1] != '\t' || !digits(v[2:5]) {
 		return &replyError{exitcode.BadProtocol, "Unsupported HTTP/1 subversion in response"}
@@ -119,6 +119,15 @@ func (h *head) statusLine(line []byte) error {
 	}
 	h.reason = string(bytes.TrimPrefix(v[5:], []byte(" ")))
 	return nil
+}
+
+// shownVersion is the version of a status line, as " (3.7)", where it is one.
+func shownVersion(line []byte) string {
+	v, _ := bytes.CutPrefix(line, []byte("HTTP/"))
+	if len(v) >= 4 && digits(v[:1]) && v[1] == '.' && digits(v[2:3]) && v[3] == ' ' {
+		return " (" + string(v[:3]) + ")"
+	}
+	return ""
 }
 
 // parseFields parses header or trailer lines up to the empty line or the end.
