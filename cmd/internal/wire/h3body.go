@@ -49,7 +49,8 @@ func (f *flight3) finish(err error) error {
 	case errors.As(err, &input):
 		return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = &worded{fmt.Sprintf("HTTP/3 stream ended with %d bytes remaining to read", f.left), err}
+		err = &worded{fmt.Sprintf("transfer closed with %d bytes remaining to read", f.left), err}
+		return fault(retry.ClassTruncated, exitcode.Truncated, retry.SentMaybe, retry.PhaseBody, err)
 	default:
 		_, _, err = verdict3(err)
 	}
