@@ -46,7 +46,7 @@ func (r *run) timeCondition(text string) timeCondition {
 	}
 	info, err := os.Stat(text)
 	if err != nil {
-		r.console.notice("-z: " + render.Text(text) + " is neither a date nor a file; there is no time condition")
+		r.console.warning("Illegal date format for -z, --time-cond (and not a file name). Disabling time condition. A date is written as in '6 Nov 1994 08:49:37 GMT' or 19941106.")
 		return timeCondition{}
 	}
 	c.at = info.ModTime()
@@ -109,7 +109,7 @@ func (r *run) compareETag(g *prepared) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if g.EtagSave != g.EtagCompare {
-			r.console.notice("--etag-compare: " + render.Text(g.EtagCompare) + " is not there; comparing with an empty ETag")
+			r.console.warning("Failed to open " + render.Text(g.EtagCompare) + ": No such file or directory")
 		}
 	case err != nil:
 		return err

@@ -97,6 +97,13 @@ func (c *console) notice(text string) {
 	}
 }
 
+// warning is a line about the command line, for those who did not ask for silence.
+func (c *console) warning(text string) {
+	if !c.silent {
+		c.live.Println(render.Warning(text, c.width))
+	}
+}
+
 // failure is the line of an error that has no document, with its exit code.
 func (c *console) failure(code exitcode.Code, text string) {
 	if c.errors {

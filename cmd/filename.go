@@ -21,7 +21,7 @@ var errNoName = &outfile.Error{Path: "a file with the remote name", Err: errors.
 // also be "" because only the response names the file: remote is then true.
 func (op *operation) outputName(arg flags.URLArg) (name string, remote bool, err error) {
 	name = arg.Output
-	if arg.RemoteName || op.group.RemoteNameAll && !arg.HasOutput {
+	if arg.RemoteName {
 		remote = op.group.RemoteHeaderName
 		name = path.Base(op.template.URL.Path)
 		if strings.HasSuffix(op.template.URL.Path, "/") || name == "." || name == "/" {
@@ -72,22 +72,20 @@ func (out *output) takeName(r *exchange.Response) error {
 	op := out.op
 	value, _ := headerOf(r, "Content-Disposition")
 	name, given := dispositionName(value)
-	if !given {
-		if out.path == "" {
-			return errNoName
-		}
-		return nil
-	}
-	if err := acceptName(name); err != nil {
-		return err
-	}
 	existing := op.existing()
-	if op.group.Clobber == "" {
-		existing = outfile.Refuse
+	if given {
+		if err := acceptName(name); err != nil {
+			return err
+		}
+		if op.group.Clobber == "" {
+			existing = outfile.Refuse
+		}
+		out.path = op.inOutputDir(name)
+	} else if out.path = out.urlPath; out.path == "" {
+		return errNoName
 	}
-	out.path = op.inOutputDir(name)
 	if file, ok := out.sink.(*outfile.FileSink); ok {
-		file.SetPath(out.path, existing)
+		return file.SetPath(out.path, existing)
 	}
 	return nil
 }

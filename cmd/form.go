@@ -19,7 +19,7 @@ func (r *run) prepareForm(g *prepared) error {
 	}
 	root, err := formdata.Parse(args, formdata.Env{
 		Open: g.files.OpenText,
-		Warn: func(text string) { r.console.notice("-F: " + render.Text(text)) },
+		Warn: func(text string) { r.console.warning(render.Text(text)) },
 	})
 	if err != nil {
 		return err

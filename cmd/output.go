@@ -46,6 +46,7 @@ type output struct {
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
 	remote    bool   // the response may name the file (-J)
+	urlPath   string // of the file if it does not, "" none
 	unmet     bool   // the answer is not what -z asked for
 	excerpt   []byte // the start of an error body that the user would not see
 }
@@ -61,7 +62,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Before: op.turn.take}
 	switch {
 	case name != "" || remote:
-		out.path = name
+		out.path, out.urlPath = name, name
 		out.sink = outfile.File(outfile.FileSpec{
 			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
 			Existing: op.existing(),
@@ -144,8 +145,8 @@ func (out *output) takeTime(r *exchange.Response, now time.Time) {
 	if !out.op.group.RemoteTime {
 		return
 	}
-	file, isFile := out.sink.(*outfile.FileSink)
-	if t, ok := lastModified(r, now); ok && isFile {
+	if file, ok := out.sink.(*outfile.FileSink); ok {
+		t, _ := lastModified(r, now)
 		file.SetModTime(t)
 	}
 }

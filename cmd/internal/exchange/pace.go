@@ -52,11 +52,24 @@ func (a *attempt) watch(l *link, req *wire.Request) (stop func()) {
 	if op.LimitRate > 0 && req.Body != nil {
 		req.Body = &pacer{ctx: l.ctx, clock: clock, rate: op.LimitRate, phase: retry.PhaseSend, r: req.Body}
 	}
-	if op.LowSpeed.Limit > 0 && req.Progress == nil {
-		req.Progress = new(atomic.Int64)
-	}
-	if req.Progress == nil {
+	if op.LowSpeed.Limit <= 0 {
 		return func() {}
 	}
-	return op.LowSpeed.watch(l, clock, req.Progress.Load)
+	sent := &counter{r: req.Body}
+	if req.Body != nil {
+		req.Body = sent
+	}
+	return op.LowSpeed.watch(l, clock, sent.n.Load)
+}
+
+// counter counts what is read from a request's body.
+type counter struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n.Add(int64(n))
+	return n, err
 }

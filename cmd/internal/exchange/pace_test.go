@@ -123,6 +123,20 @@ func TestLowSpeed(t *testing.T) {
 			}
 		})
 	}
+	for _, opts := range [][]retrytest.Option{nil, {retrytest.WithTLS(), retrytest.WithHTTP2()}} {
+		t.Run("a_steady_upload_is_fast_enough", func(t *testing.T) {
+			s := retrytest.Serve(t, "200", opts...)
+			settings := transport.Settings{}
+			if opts != nil {
+				settings = trusting(t, s)
+			}
+			op := operation(client(t, retry.SystemClock(), settings), template(t, "POST", s.URL, strings.Repeat("x", 8000)))
+			op.LowSpeed, op.LimitRate = LowSpeed{Limit: 1000, Time: 300 * time.Millisecond}, 10000
+			if _, o, _ := get(t, op); o.Err != nil || o.Status != 200 {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
 	t.Run("fast_enough", func(t *testing.T) {
 		s := retrytest.Serve(t, "200 size=10kB")
 		op := operation(client(t, retry.SystemClock(), transport.Settings{}), template(t, "POST", s.URL, "data"))

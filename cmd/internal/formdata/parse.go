@@ -64,7 +64,7 @@ func usageError(reason string) error { return &Error{reason, exitcode.Usage} }
 type Env struct {
 	// Open opens a file of "headers=@FILE".
 	Open func(name string) (io.ReadCloser, error)
-	// Warn is told of what is ignored, as curl warns; nil: nobody.
+	// Warn is told of what is ignored, in curl's words; nil: nobody.
 	Warn func(text string)
 }
 
@@ -128,7 +128,7 @@ func (p *parser) field(a Arg) error {
 		return err
 	}
 	if part.Kind == Inlined && part.Filename != nil {
-		p.warn("a file name has no meaning for a field that is read from a file with <")
+		p.warn("Field file name not allowed here: " + *part.Filename)
 		part.Filename = nil
 	}
 	p.add(part)
@@ -142,10 +142,13 @@ func (p *parser) begin(name *string, content string) error {
 	if err := s.part(group); err != nil {
 		return err
 	}
-	if group.Filename != nil || group.Encoder != nil {
-		p.warn("a file name or an encoder has no meaning for a group of form fields")
-		group.Filename, group.Encoder = nil, nil
+	if group.Filename != nil {
+		p.warn("Field file name not allowed here: " + *group.Filename)
 	}
+	if group.Encoder != nil {
+		p.warn("Field encoder not allowed here: " + *group.Encoder)
+	}
+	group.Filename, group.Encoder = nil, nil
 	group.Content = ""
 	p.add(group)
 	p.open = append(p.open, group)

@@ -47,8 +47,8 @@ func (s *scanner) attribute(part *Part) error {
 	case s.inType:
 		s.extendType()
 	default:
-		if s.word() != "" {
-			s.p.warn("unknown attribute of a form field ignored; known are type, filename, headers and encoder")
+		if unknown := s.word(); unknown != "" {
+			s.p.warn("skip unknown form field: " + unknown)
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (s *scanner) trailing() {
 		s.at++
 	}
 	if strings.Trim(s.text[from:s.at], spaces) != "" {
-		s.p.warn("text after a quoted part of a form field ignored")
+		s.p.warn("Trailing data after quoted form parameter")
 	}
 }
 

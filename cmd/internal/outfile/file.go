@@ -74,14 +74,25 @@ func (f *FileSink) Path() string {
 	return f.spec.Path
 }
 
-// SetPath changes the path before the first byte: the response names its file (-J).
-func (f *FileSink) SetPath(path string, existing Existing) {
+// SetPath changes the path before the first byte of an attempt: the response
+// names its file (-J). What an attempt before it staged is dropped.
+func (f *FileSink) SetPath(path string, existing Existing) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.abandoned || path == f.spec.Path && existing == f.spec.Existing {
+		return nil
+	}
 	f.spec.Path, f.spec.Existing = path, existing
+	if f.inner == nil {
+		return nil
+	}
+	err := f.inner.Abandon()
+	f.inner = nil
+	return err
 }
 
-// SetModTime gives a regular file that time when it is committed (-R).
+// SetModTime gives a regular file that time when it is committed (-R); the zero
+// time leaves it alone.
 func (f *FileSink) SetModTime(t time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -92,10 +92,12 @@ func TestNumber(t *testing.T) {
 func TestSetPath(t *testing.T) {
 	dir := t.TempDir()
 	s := File(FileSpec{Path: filepath.Join(dir, "one")})
-	s.SetPath(filepath.Join(dir, "two"), Refuse)
+	must(t, s.SetPath(filepath.Join(dir, "two"), Refuse))
+	put(t, s, "cut of")
+	must(t, s.SetPath(filepath.Join(dir, "three"), Refuse)) // the next attempt
 	put(t, s, "x")
 	must(t, s.Commit())
-	wantFile(t, filepath.Join(dir, "two"), "x")
+	wantFile(t, filepath.Join(dir, "three"), "x")
 	if n := entries(t, dir); n != 1 {
 		t.Errorf("%d entries are there", n)
 	}
