@@ -87,6 +87,9 @@ func parseEnv(env Env) flags.Env {
 }
 
 func newRun(env Env, options *flags.Options) (*run, error) {
+	if options.Global.Parallel {
+		env.Rand, env.Random = locked(env.Rand), &lockedReader{r: env.Random}
+	}
 	r := &run{
 		env: env, options: options,
 		holds: &retry.MemoryHold{},
@@ -203,6 +206,18 @@ func locked(source func() float64) func() float64 {
 		defer mu.Unlock()
 		return source()
 	}
+}
+
+// lockedReader does the same for a source of bytes.
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
 }
 
 func (r *run) newClient(settings func(transport.Target) (*transport.Settings, error)) *exchange.Client {
