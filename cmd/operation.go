@@ -240,7 +240,7 @@ func (r *run) refuse(err error) exitcode.Code {
 // wrong with the command line, and not with the URL on it, stands without a code.
 func refusalLine(err error, code exitcode.Code, text string) string {
 	var usage *flags.UsageError
-	if code == exitcode.Usage || errors.As(err, &usage) && code == exitcode.Input {
+	if code == exitcode.Usage || errors.As(err, &usage) && usage.Option {
 		code = exitcode.OK
 	}
 	return render.ErrorLine(int(code), text)

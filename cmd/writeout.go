@@ -26,7 +26,7 @@ func (op *operation) writeOut(rec *retry.Record, code exitcode.Code, doc *render
 	}
 	values := op.values(rec, code)
 	if doc != nil && code != exitcode.OK && doc.Outcome.Message != nil {
-		values.ErrorMessage = *doc.Outcome.Message
+		values.ErrorMessage = render.Cause(*doc.Outcome.Message)
 	}
 	err := op.group.format.Write(op.stdout(), op.run.console.live, values, func(name string, add bool) (io.WriteCloser, error) {
 		mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC

@@ -44,6 +44,12 @@ func Message(d *Document, loc *time.Location) string {
 	return strings.Join(parts, "; ")
 }
 
+// Cause is what a message says before bide's own words: curl's text alone.
+func Cause(message string) string {
+	cause, _, _ := strings.Cut(message, "; ")
+	return cause
+}
+
 // StopLine is Message as it stands on stderr: with the prefix and, as curl
 // has it, the exit code in parentheses.
 func StopLine(d *Document, loc *time.Location) string {

@@ -27,6 +27,8 @@ type Env struct {
 type UsageError struct {
 	Message string
 	Code    exitcode.Code
+	// Option: it is about how an option is used; curl shows no code then.
+	Option bool
 }
 
 func (e *UsageError) Error() string { return e.Message }
@@ -221,11 +223,15 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 		err = fmt.Errorf("%s; %w", notReadable, err)
 	}
 	u := usagef("%s: %v", p.nameFor(f), err)
+	u.Option = true
 	if shown := p.spelled[f]; p.src == srcFlag && shown != "" {
 		u = optionf(shown, "%v", err)
 	}
 	if unreadable {
 		u.Code = exitcode.Input
+	}
+	if f.Name == "proto-default" {
+		u.Code = exitcode.BadProtocol
 	}
 	return u
 }

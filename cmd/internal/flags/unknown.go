@@ -37,6 +37,12 @@ func hintFor(name string) string {
 		return "TLS 1.3 chooses by itself; --ciphers is for TLS 1.2"
 	case "doh-url", "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr":
 		return "--resolve and --dns-servers say where names come from"
+	case "cert-status":
+		return "--crlfile checks revocation"
+	case "hsts", "alt-svc":
+		return "write https:// URLs, or --proto-default https; --http3 asks for HTTP/3"
+	case "tcp-fastopen":
+		return "connections are kept and used again"
 	case "follow":
 		return "-L follows redirects"
 	}
@@ -100,7 +106,9 @@ const (
 // optionf is an error about one option in curl's form; what bide adds stands
 // after a semicolon.
 func optionf(shown, format string, a ...any) *UsageError {
-	return usagef("option %s: %s", shown, fmt.Sprintf(format, a...))
+	u := usagef("option %s: %s", shown, fmt.Sprintf(format, a...))
+	u.Option = true
+	return u
 }
 
 // unknownShort explains a letter that is not in the table, with what of its

@@ -212,7 +212,7 @@ func (m *maker) unreachable(host, port string) *Error {
 	if timeouts == len(errs) {
 		code = exitcode.Timeout
 	}
-	text := "Failed to connect to " + printable(host) + " port " + port + " after " + m.took() + " ms: Couldn't connect to server (" + m.dialReasons() + ")"
+	text := "Failed to connect to " + printable(host) + " port " + port + " after " + m.took() + " ms: Couldn't connect to server; " + m.dialReasons()
 	return m.fail(class, code, retry.PhaseConnect, text, errors.Join(errs...))
 }
 
@@ -229,7 +229,7 @@ func (m *maker) dialReasons() string {
 	if len(same) == 1 {
 		return same[0]
 	}
-	return strings.Join(each, "; ")
+	return strings.Join(each, ", ")
 }
 
 // dialUnix opens a unix socket, by path or in Linux's abstract name space.

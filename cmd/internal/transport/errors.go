@@ -76,7 +76,7 @@ func (m *maker) stopped(ctx context.Context, phase retry.Phase) *Error {
 	if class == retry.ClassCanceled {
 		text = "Connection canceled"
 	}
-	return m.fail(class, code, phase, text+" ("+cause.Error()+")", cause)
+	return m.fail(class, code, phase, text+"; "+cause.Error(), cause)
 }
 
 // connectTimedOut is the error for ConnectTimeout: a failure of the phase in
@@ -91,7 +91,7 @@ func (m *maker) connectTimedOut(phase retry.Phase, cause error) *Error {
 	case m.route.proxy != nil:
 		class = retry.ClassProxy
 	}
-	text := m.timeoutText(phase) + " (connect timeout of " + m.s.ConnectTimeout.String() + ")"
+	text := m.timeoutText(phase) + "; the connect timeout is " + m.s.ConnectTimeout.String()
 	return m.fail(class, code, phase, text, cause)
 }
 

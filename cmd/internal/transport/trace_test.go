@@ -129,9 +129,9 @@ func TestUnreachableReasons(t *testing.T) {
 		code int
 		text string
 	}{
-		{"C5_mixed", []error{refused, late}, 7, "(1: " + syscall.ECONNREFUSED.Error() + "; 2: " + syscall.ETIMEDOUT.Error() + ")"},
-		{"C5_all late", []error{late, late}, 28, "(" + syscall.ETIMEDOUT.Error() + ")"},
-		{"C5_others", []error{&net.OpError{Op: "dial", Err: errors.New("odd")}, errors.New("odd")}, 7, "(odd)"},
+		{"C5_mixed", []error{refused, late}, 7, "; 1: " + syscall.ECONNREFUSED.Error() + ", 2: " + syscall.ETIMEDOUT.Error()},
+		{"C5_all late", []error{late, late}, 28, "; " + syscall.ETIMEDOUT.Error()},
+		{"C5_others", []error{&net.OpError{Op: "dial", Err: errors.New("odd")}, errors.New("odd")}, 7, "; odd"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

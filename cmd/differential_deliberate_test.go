@@ -1,0 +1,101 @@
+package cmd_test
+
+// deliberate is a case in which bide differs from curl on purpose.
+type deliberate struct {
+	in  string // what differs, in the order of seen.parts
+	row string // of the table in docs/from-curl.md, which says why
+}
+
+// deliberateDifferences are all of them, by case. A row whose case no longer
+// differs, or differs in something else, fails the test.
+var deliberateDifferences = map[string]deliberate{
+	"f-500": {"exit code, stderr", "exit code of HTTP errors"},
+
+	"many-fail": {"exit code", "exit code of several URLs"},
+
+	"short":       {"stdout", "stdout"},
+	"stall-m":     {"stdout", "stdout"},
+	"cutchunk":    {"stdout", "stdout"},
+	"badchunk":    {"stdout", "stdout"},
+	"https-short": {"stdout", "stdout"},
+	"short-i":     {"stdout", "stdout"},
+	"cutchunk-D":  {"stdout", "stdout"},
+	"badlength-i": {"stdout", "stdout"},
+
+	"f-o":           {"stderr", "`-o F`"},
+	"notmodified-o": {"stderr", "`-o F`"},
+	"short-o":       {"files", "`-o F`"},
+	"L-max-o":       {"files", "`-o F`"},
+
+	"L-cookie-b-other": {"requests", "cookies of `-b` text"},
+
+	"b-file-headers": {"requests", "cookies from a header file"},
+
+	"d-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"H-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"w-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"T-missing":      {"stderr", "a file that cannot be read"},
+	"config-missing": {"stderr", "a file that cannot be read"},
+	"b-file-missing": {"stderr", "a file that cannot be read"},
+
+	"c-unwritable": {"exit code, stderr", "a file that cannot be written"},
+	"D-bad":        {"requests, exit code, stderr", "a file that cannot be written"},
+
+	"o-long-equals": {"requests, exit code, stderr, files", "`--option=value`"},
+
+	"parsing-ambiguous": {"requests, exit code, stdout, stderr", "abbreviated options"},
+
+	"H-no-colon":            {"requests, exit code, stdout, stderr", "header lines that are none"},
+	"H-space-name":          {"requests, exit code, stdout, stderr", "header lines that are none"},
+	"parsing-unicode-quote": {"requests, exit code, stdout, stderr", "header lines that are none"},
+
+	"config-stdin": {"requests, exit code, stdout, stderr", "unknown options in a config file"},
+
+	"connect-to-bad": {"requests, exit code, stdout, stderr", "malformed `--connect-to`"},
+
+	"put-T-stdin-307": {"requests, exit code, stdout, stderr", "a redirected `-T -`"},
+
+	"http2-plain": {"requests", "`--http2` over http"},
+
+	"T": {"requests", "`Expect: 100-continue`"},
+
+	"d-chunked-big": {"requests", "chunks of an upload"},
+	"d-chunked-10":  {"requests", "chunks of an upload"},
+
+	"d-417":     {"requests", "417"},
+	"d-big-417": {"requests", "417"},
+
+	"twolengths": {"exit code, stdout, stderr", "answers that contradict themselves"},
+	"halfhead":   {"exit code, stderr", "answers that contradict themselves"},
+
+	"L-ftp": {"exit code, stderr", "other protocols"},
+
+	"parsing-two-methods":  {"stderr", "error and warning texts"},
+	"parsing-head-upload":  {"stderr", "error and warning texts"},
+	"parsing-post-upload":  {"stderr", "error and warning texts"},
+	"parsing-empty-o":      {"stderr", "error and warning texts"},
+	"O-no-name":            {"stderr", "error and warning texts"},
+	"O-slash":              {"stderr", "error and warning texts"},
+	"O-dotdot":             {"requests, stderr", "error and warning texts"},
+	"o-dir":                {"stderr", "error and warning texts"},
+	"o-output-dir-missing": {"stderr", "error and warning texts"},
+	"https-cert-missing":   {"stderr", "error and warning texts"},
+	"badstatus":            {"stderr", "error and warning texts"},
+	"stderr-file":          {"files", "error and warning texts"},
+	"stderr-stdout":        {"stdout", "error and warning texts"},
+
+	"v-hints":             {"stderr", "`-v`, `--trace`"},
+	"v-trailers":          {"stderr", "`-v`, `--trace`"},
+	"trace-ascii-chunked": {"files", "`-v`, `--trace`"},
+
+	"max-filesize-chunked": {"exit code, stdout, stderr", "`--max-filesize`"},
+
+	"fail-both": {"requests, exit code, stdout, stderr", "`-f` with `--fail-with-body`"},
+
+	"w-json":        {"stdout", "`-w`"},
+	"w-header-json": {"stdout", "`-w`"},
+	"w-url-parts":   {"stdout, stderr", "`-w`"},
+
+	"c-stdout":           {"stdout", "`-c F`"},
+	"L-cookies-and-text": {"stdout", "`-c F`"},
+}
