@@ -24,7 +24,7 @@ func fileType(v string, to *string) error {
 		*to = upper
 		return nil
 	case "P12", "ENG", "PROV":
-		return fmt.Errorf("%s is not supported: PEM and DER are; 'openssl pkcs12 -nodes' turns P12 into PEM", upper)
+		return fmt.Errorf("%s is not supported: PEM and DER are; 'openssl pkcs12 -nodes' turns PKCS #12 into PEM", upper)
 	}
 	return fmt.Errorf("%s is not one of PEM, DER", quote(v))
 }
