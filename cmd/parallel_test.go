@@ -104,10 +104,10 @@ func TestParallelStatus(t *testing.T) {
 	}
 }
 
-// TestGate/R4.12: the first to an origin goes ahead, for a while; others follow
+// TestGate: the first to an origin goes ahead, for a while; others follow
 // when it has passed; other origins are free.
 func TestGate(t *testing.T) {
-	t.Run("R4.12_the_first_goes_ahead", func(t *testing.T) {
+	t.Run("R4.12c_the_first_goes_ahead", func(t *testing.T) {
 		clock := retry.SystemClock()
 		g := gate{clock: clock}
 		passed := g.enter(t.Context(), "a")
