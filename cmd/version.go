@@ -29,7 +29,7 @@ func printVersion(env Env) exitcode.Code {
 	if c := buildCommit(); c != "" {
 		line += " (" + c + ")"
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%s %s/%s %s\nProtocols: http https\nFeatures: brotli deflate gzip HTTP2 IPv6 jitter Retry-After timeline TLS UnixSockets zstd\n",
+	_, err := fmt.Fprintf(env.Stdout, "%s %s/%s %s\nProtocols: http https\nFeatures: brotli deflate gzip HTTP2 HTTP3 IPv6 jitter Retry-After timeline TLS UnixSockets zstd\n",
 		line, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	if err != nil {
 		complain(env, "cannot write stdout: "+err.Error())
