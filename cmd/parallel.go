@@ -18,7 +18,7 @@ import (
 type crew struct {
 	run    *run
 	limit  int // operations at a time
-	jobs   chan func()
+	jobs   chan func(ctx context.Context)
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	gate   gate
@@ -28,7 +28,8 @@ type crew struct {
 	received                       atomic.Int64 // by transfers that have ended
 	began                          time.Duration
 	total                          int64
-	workers                        int // known to the goroutine that hands work out
+	shown                          bool // status shows the run
+	workers                        int  // known to the goroutine that hands work out
 
 	mu        sync.Mutex
 	code      exitcode.Code
@@ -54,7 +55,7 @@ func newCrew(r *run) *crew {
 		limit = flags.DefaultParallel
 	}
 	c := &crew{
-		run: r, limit: limit, jobs: make(chan func()), turn: make(chan struct{}, 1), total: -1,
+		run: r, limit: limit, jobs: make(chan func(context.Context)), turn: make(chan struct{}, 1), total: -1,
 		transfers: make(map[*exchange.Response]struct{}),
 	}
 	c.turn <- struct{}{}
@@ -95,7 +96,7 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 // start starts a group's operations, each when there is room for it.
 func (c *crew) start(ctx context.Context, g *prepared) {
 	for j, err := range c.run.jobs(g) {
-		more := c.hand(ctx, func() {
+		more := c.hand(ctx, func(ctx context.Context) {
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
@@ -115,13 +116,16 @@ func (c *crew) start(ctx context.Context, g *prepared) {
 // hand gives work to a worker: a new one while there may be more, else the next
 // that is free. Workers stay, since their stacks have grown. It reports whether
 // the run goes on.
-func (c *crew) hand(ctx context.Context, work func()) bool {
+func (c *crew) hand(ctx context.Context, work func(context.Context)) bool {
 	if c.workers < c.limit {
 		c.workers++
 		c.wg.Go(func() {
-			work()
+			// A context of its own keeps workers from meeting at the lock of one.
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			work(ctx)
 			for next := range c.jobs {
-				next()
+				next(ctx)
 			}
 		})
 		return ctx.Err() == nil
@@ -158,9 +162,10 @@ func (c *crew) status() (done func()) {
 	if !r.console.meters || r.terminal && !r.options.SavesAll() {
 		return func() {}
 	}
-	if r.console.live.Terminal() {
-		c.total = r.options.Operations()
+	if !r.console.live.Terminal() {
+		return func() {}
 	}
+	c.shown, c.total = true, r.options.Operations()
 	c.began = r.env.Clock.Mono()
 	return r.console.live.Status(func() string {
 		return render.Running{
@@ -181,8 +186,11 @@ func (c *crew) bytes() int64 {
 	return n
 }
 
-// transfer counts r's bytes while they come.
+// transfer counts r's bytes while they come, for the status.
 func (c *crew) transfer(r *exchange.Response) (done func()) {
+	if !c.shown {
+		return func() {}
+	}
 	c.mu.Lock()
 	c.transfers[r] = struct{}{}
 	c.mu.Unlock()
@@ -255,8 +263,7 @@ type gate struct {
 	clock retry.Clock
 	open  bool // --parallel-immediate
 
-	mu      sync.Mutex
-	origins map[string]context.Context // ends when the way is free
+	origins sync.Map // of contexts by origin; one ends when the way is free
 }
 
 // ahead is how long the others wait for that answer.
@@ -268,25 +275,27 @@ func (g *gate) enter(ctx context.Context, origin string) (passed func()) {
 	if g.open {
 		return func() {}
 	}
-	g.mu.Lock()
-	free, known := g.origins[origin]
-	if known {
-		g.mu.Unlock()
-		select {
-		case <-free.Done():
-		case <-ctx.Done():
+	other, known := g.origins.Load(origin)
+	if !known {
+		var free context.Context
+		free, passed = context.WithCancel(context.Background())
+		if other, known = g.origins.LoadOrStore(origin, free); !known {
+			g.clear(free, passed)
+			return passed
 		}
-		return func() {}
+		passed()
 	}
-	free, passed = context.WithCancel(context.Background())
-	if g.origins == nil {
-		g.origins = make(map[string]context.Context)
+	select {
+	case <-other.(context.Context).Done():
+	case <-ctx.Done():
 	}
-	g.origins[origin] = free
-	g.mu.Unlock()
+	return func() {}
+}
+
+// clear ends free, whose end is passed, when others have waited long enough.
+func (g *gate) clear(free context.Context, passed func()) {
 	go func() {
 		_ = g.clock.Sleep(free, ahead) // the end of free is its end, too
 		passed()
 	}()
-	return passed
 }
