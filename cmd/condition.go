@@ -46,7 +46,7 @@ func (r *run) timeCondition(text string) timeCondition {
 	}
 	info, err := os.Stat(text)
 	if err != nil {
-		r.console.warning("Illegal date format for -z, --time-cond (and not a file name). Disabling time condition. A date is written as in '6 Nov 1994 08:49:37 GMT' or 19941106.")
+		r.console.warning("Illegal date format for -z, --time-cond (and not a file name). Disabling time condition. See curl_getdate(3) for valid date syntax.")
 		return timeCondition{}
 	}
 	c.at = info.ModTime()

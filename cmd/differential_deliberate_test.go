@@ -90,6 +90,28 @@ var deliberateDifferences = map[string]deliberate{
 
 	"max-filesize-chunked": {"exit code, stdout, stderr", "`--max-filesize`"},
 
+	"F-chunked":            {"requests", "a multipart boundary"},
+	"F-content-type-empty": {"requests", "a multipart boundary"},
+	"F-quoted-printable":   {"requests", "a multipart boundary"},
+	"F-missing":            {"stderr", "a file that cannot be read"},
+	"F-and-d":              {"stderr", "error and warning texts"},
+	"F-and-T":              {"stderr", "error and warning texts"},
+	"F-and-I":              {"stderr", "error and warning texts"},
+	"F-bad-name":           {"stderr", "error and warning texts"},
+	"F-bad-type":           {"stderr", "error and warning texts"},
+	"F-bad-group":          {"stderr", "error and warning texts"},
+	"J-exists":             {"stderr", "error and warning texts"},
+	"limit-rate-bad":       {"stderr", "error and warning texts"},
+	"proto-only":           {"stderr", "error and warning texts"},
+	"proto-only-unknown":   {"stderr", "error and warning texts"},
+	"proto-deny":           {"stderr", "error and warning texts"},
+	"proto-redir":          {"stderr", "error and warning texts"},
+	"z-304":                {"stderr", "`-o F`"},
+	"z-newer-o":            {"stderr", "`-o F`"},
+	"remove-on-error":      {"stderr", "`-o F`"},
+	"speed-slow":           {"stdout", "stdout"},
+	"etag-compare-missing": {"requests, exit code, stdout, stderr", "`--etag-compare F`, F not there"},
+
 	"fail-both": {"requests, exit code, stdout, stderr", "`-f` with `--fail-with-body`"},
 
 	"w-json":        {"stdout", "`-w`"},

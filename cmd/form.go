@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ func (r *run) prepareForm(g *prepared) error {
 		Warn: func(text string) { r.console.warning(render.Text(text)) },
 	})
 	if err != nil {
-		return err
+		return badForm(err)
 	}
 	options := formdata.Options{
 		Random: r.env.Random, Escape: g.FormEscape, ContentType: g.takeContentType(),
@@ -34,6 +35,15 @@ func (r *run) prepareForm(g *prepared) error {
 	}
 	g.body, g.contentType = form, form.ContentType()
 	return nil
+}
+
+// badForm says in curl's words, and then in ours, that -F cannot be read.
+func badForm(err error) error {
+	var bad *formdata.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	return &flags.UsageError{Message: "option -F: is badly used here; " + bad.Reason, Code: bad.Code}
 }
 
 // takeContentType takes a Content-Type line of -H out of the headers: a form

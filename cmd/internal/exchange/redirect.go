@@ -53,7 +53,10 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 	}
 	if t.SchemesRedir != nil && !slices.Contains(t.SchemesRedir, to.Scheme) {
 		return nil, failure(retry.ClassRedirect, exitcode.BadProtocol, retry.PhaseDone,
-			fmt.Errorf("redirects to %s are not allowed", to.Scheme))
+			words(`Protocol "`+to.Scheme+`" disabled in redirect`))
+	}
+	if t.NoUserinfo && to.HasUser && !a.at.url.HasUser {
+		return nil, failure(retry.ClassRedirect, exitcode.Login, retry.PhaseDone, words("Login denied; the redirect's URL holds a user name"))
 	}
 	next := a.at
 	next.url = to

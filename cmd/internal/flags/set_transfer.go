@@ -115,7 +115,7 @@ func (p *parser) protocols(v string) ([]string, error) {
 			allowed = append(allowed[:0], spoken...)
 		case !slices.Contains(spoken, name):
 			if !slices.Contains(curlProtocols[:], name) {
-				p.note("unrecognized protocol %s", quote(name))
+				p.note("unrecognized protocol '%s'", printable(name))
 			}
 		case action == '-':
 			allowed = slices.DeleteFunc(allowed, func(s string) bool { return s == name })
@@ -136,7 +136,7 @@ var curlProtocols = [...]string{
 func (p *parser) checkTransfer() error {
 	switch {
 	case p.g.RemoteHeaderName && p.g.Include:
-		return usagef("showing headers and --remote-header-name cannot be combined: they would stand in the file")
+		return usagef("showing headers and --remote-header-name cannot be combined; they would stand in the file")
 	case (p.g.EtagSave != "" || p.g.EtagCompare != "") && p.g.Several():
 		return usagef("--etag-save and --etag-compare are about one URL; give one")
 	}

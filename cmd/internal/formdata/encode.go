@@ -58,6 +58,9 @@ func (s *sevenBit) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// refillSize is how much is encoded at once, about.
+const refillSize = 16 << 10
+
 // refill reads what next appends, a piece at a time, until next gives io.EOF.
 type refill struct {
 	src  *bufio.Reader
@@ -72,7 +75,10 @@ func (f *refill) Read(p []byte) (int, error) {
 		if f.err != nil {
 			return 0, f.err
 		}
-		f.buf, f.err = f.next(f.buf[:0], f.src)
+		f.buf = f.buf[:0]
+		for len(f.buf) < refillSize && f.err == nil {
+			f.buf, f.err = f.next(f.buf, f.src)
+		}
 		f.out = f.buf
 	}
 	n := copy(p, f.out)

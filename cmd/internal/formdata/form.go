@@ -203,7 +203,7 @@ func encoderOf(p *Part) (string, error) {
 			return known, nil
 		}
 	}
-	return "", &Error{"a form field's encoder is one of binary, 8bit, 7bit, base64, quoted-printable", exitcode.BadOption}
+	return "", &Error{"A libcurl function was given a bad argument; a form field's encoder is one of binary, 8bit, 7bit, base64, quoted-printable", exitcode.BadOption}
 }
 
 // parameter writes ; name="value", with what would end the quotes escaped.

@@ -96,6 +96,19 @@ func TestFrozen(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("not_in_crumbs", func(t *testing.T) {
+		f := mustBuild(t, "", "a=b", "f=@"+name+";encoder=quoted-printable", "g=@"+name, `c="d e=f";encoder=base64`)
+		want := read(t, f)
+		r, _, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		buf := make([]byte, 64<<10)
+		if n, err := r.Read(buf); err != nil || string(buf[:n]) != want {
+			t.Errorf("%d of %d bytes at once, %v", n, len(want), err)
+		}
+	})
 	t.Run("unknown_length_goes_in_chunks", func(t *testing.T) {
 		f, err := build(fields("f=@fifo"), "", Options{Source: func(string) (Source, error) {
 			return &fileSource{name: stdin, text: "x", unknown: true}, nil

@@ -55,22 +55,33 @@ type reader struct {
 	closer io.Closer // of now, nil none
 }
 
+// Read fills p from as many segments as it takes, so that a form does not go
+// out in crumbs. Only a stream, which may be slow, is passed on as it comes.
 func (r *reader) Read(p []byte) (int, error) {
-	for len(r.rest) > 0 {
+	n := 0
+	for len(r.rest) > 0 && n < len(p) {
 		if r.now == nil {
 			if err := r.open(); err != nil {
-				return 0, err
+				return n, err
 			}
 		}
-		n, err := r.now.Read(p)
+		s := &r.rest[0]
+		m, err := r.now.Read(p[n:])
+		n += m
 		if err == io.EOF {
 			err = r.next()
 		}
-		if n > 0 || err != nil {
+		if err != nil {
 			return n, classified(err)
 		}
+		if m > 0 && s.source != nil && s.size < 0 {
+			return n, nil
+		}
 	}
-	return 0, io.EOF
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 func (r *reader) open() error {
