@@ -29,13 +29,15 @@ var allowed = map[string][]string{
 	"cmd/internal/variables":  {},
 	"cmd/internal/writeout":   {},
 	"cmd/internal/request":    {"cmd/internal/auth", "cmd/internal/exitcode", "retry"},
-	"cmd/internal/cookies":    {"cmd/internal/request", "httpdate"},
+	"cmd/internal/hsts":       {},
+	"cmd/internal/savefile":   {},
+	"cmd/internal/cookies":    {"cmd/internal/savefile", "cmd/internal/request", "httpdate"},
 	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
 	"cmd/internal/transport":  {"cmd/internal/auth", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags":      {"cmd/internal/auth", "cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
-	"cmd/internal/exchange":   {"cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry"},
+	"cmd/internal/exchange":   {"cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry"},
 	"testscripts":             {},
 	"cmd":                     nil, // the one place where everything meets
 }
