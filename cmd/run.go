@@ -15,6 +15,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/hsts"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
@@ -29,6 +30,7 @@ type run struct {
 	timeline *timelineWriter
 	pool     *transport.Pool
 	jar      *cookies.Jar
+	hsts     *hsts.Cache
 	holds    *retry.MemoryHold
 	rand     func() float64
 	trace    *tracer
@@ -113,6 +115,9 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 		return nil, err
 	}
 	if r.timeline, err = newTimelineWriter(env, options, r.console); err != nil {
+		return nil, err
+	}
+	if r.hsts, err = r.openHSTS(); err != nil {
 		return nil, err
 	}
 	if r.jar, err = r.openJar(); err != nil {
@@ -222,7 +227,7 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 
 func (r *run) newClient(settings func(transport.Target) (*transport.Settings, error)) *exchange.Client {
 	client := &exchange.Client{
-		Pool: r.pool, Clock: r.env.Clock, Rand: r.rand, Jar: r.jar, Hold: r.holds, SettingsFor: settings,
+		Pool: r.pool, Clock: r.env.Clock, Rand: r.rand, Jar: r.jar, HSTS: r.hsts, Hold: r.holds, SettingsFor: settings,
 	}
 	if r.trace != nil {
 		client.Trace = r.trace
@@ -234,7 +239,7 @@ func (r *run) newClient(settings func(transport.Target) (*transport.Settings, er
 // becomes the exit code of a run that had none.
 func (r *run) close(code exitcode.Code) exitcode.Code {
 	r.pool.Close()
-	err := errors.Join(r.sum(), r.saveJar(), r.headers.close(), r.timeline.close(), r.trace.close())
+	err := errors.Join(r.sum(), r.saveJar(), r.saveHSTS(), r.headers.close(), r.timeline.close(), r.trace.close())
 	if err != nil {
 		failed := lateCode(code)
 		r.console.failure(failed, r.redactor.Text(err.Error()))

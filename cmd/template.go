@@ -13,6 +13,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/netrc"
 	"github.com/bidehttp/bide/cmd/internal/request"
@@ -70,6 +71,9 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 		return g, err
 	}
 	g.client = r.newClient(settings)
+	if !group.CookieEngine {
+		g.client.Jar = nil // as in curl: --next ends what -b FILE and -c began
+	}
 	return g, nil
 }
 
@@ -128,6 +132,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	if err != nil {
 		return nil, err
 	}
+	u = g.client.Upgrade(u)
 	if err := allowScheme(g.Protocols, u); err != nil {
 		return nil, err
 	}
@@ -135,6 +140,9 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 		if u, err = u.WithQuery(g.query); err != nil {
 			return nil, err
 		}
+	}
+	if g.NoUserinfo && u.HasUser {
+		return nil, &request.Error{Class: retry.ClassRequest, Code: exitcode.Login, Err: curlsWords("Login denied; the URL holds a user name")}
 	}
 	t := &request.Template{
 		URL: u, Method: methodOf(g.Group, arg), MethodGiven: g.Method != "",
@@ -145,6 +153,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
 		Conditions: g.timeCond.fields(), TE: g.TREncoding, SchemesRedir: redirectSchemes(g.Protocols, g.ProtocolsRedir),
 	}
+	t.NoUserinfo = g.NoUserinfo
 	t.Referer, t.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
 	if g.UserAgent != nil {
 		t.UserAgent = *g.UserAgent

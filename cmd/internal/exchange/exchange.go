@@ -11,6 +11,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/cookies"
+	"github.com/bidehttp/bide/cmd/internal/hsts"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
@@ -23,6 +24,7 @@ type Client struct {
 	Clock retry.Clock
 	Rand  func() float64
 	Jar   *cookies.Jar // nil: cookies off
+	HSTS  *hsts.Cache  // nil: off; redirects to http of its hosts go to https
 	Hold  retry.Hold   // may be nil: asked before each hop but the first, told of hops' minimums
 	// SettingsFor gives the connection settings for a hop's target (proxy and
 	// NO_PROXY depend on the host), unless the Operation has its own.

@@ -51,6 +51,7 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 	if err != nil {
 		return nil, err
 	}
+	to = a.op.Client.Upgrade(to)
 	if t.SchemesRedir != nil && !slices.Contains(t.SchemesRedir, to.Scheme) {
 		return nil, failure(retry.ClassRedirect, exitcode.BadProtocol, retry.PhaseDone,
 			words(`Protocol "`+to.Scheme+`" disabled in redirect`))
@@ -72,6 +73,18 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 	}
 	a.r.Redirects++
 	return &next, nil
+}
+
+// Upgrade gives u with https where its host is known to want that (RFC 6797 §8.3).
+func (c *Client) Upgrade(u *request.URL) *request.URL {
+	if c.HSTS == nil || u.Scheme != "http" || !c.HSTS.Wants(u.ASCIIHost(), c.Clock.Wall()) {
+		return u
+	}
+	u = u.WithScheme("https")
+	if c.Trace != nil {
+		c.Trace.Info("Switched from HTTP to HTTPS due to HSTS => " + u.Redacted(false))
+	}
+	return u
 }
 
 // changeMethod is curl's reading of RFC 9110 §15.4: 301 and 302 turn a POST

@@ -267,6 +267,11 @@ func (a *attempt) answered(h *Hop, x *answer) {
 	r.Blocks = append(r.Blocks, resp.Interim...)
 	r.Blocks = append(r.Blocks, resp.Raw)
 	x.live.r, x.live.hop = r, len(r.Hops)-1
+	if cache := a.op.Client.HSTS; cache != nil && a.at.url.Scheme == "https" {
+		if field := fields.values("Strict-Transport-Security"); len(field) > 0 {
+			cache.Learn(a.at.url.ASCIIHost(), field[0], a.op.Client.Clock.Wall())
+		}
+	}
 	if jar := a.op.Client.Jar; jar != nil {
 		jar.SetAll(a.at.url, fields.values("Set-Cookie"), a.op.Client.Clock.Wall())
 	}

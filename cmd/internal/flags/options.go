@@ -42,6 +42,7 @@ type Global struct {
 	CookieJar                  string // -c, "-" stdout
 	CookieFiles                []string
 	JunkSessionCookies         bool
+	HSTS                       []string // --hsts, in order; "" keeps in memory
 	VerboseNotes               []string // what -v says of the command line, likewise
 	Notes                      []string // notices that parsing gave, to be shown unless silent; no secrets, escaped
 }
@@ -109,6 +110,8 @@ type Group struct {
 	Basic, Digest, ProxyBasic, ProxyDigest bool
 	AWSSigV4                               string // PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]
 	HasAWSSigV4                            bool
+	NoUserinfo                             bool     // --disallow-username-in-url
+	CookieEngine                           bool     // -b FILE or -c stands in this group
 	Cookies                                []string // -b texts (with "="); files are in Global.CookieFiles
 	Range                                  string
 	Compressed                             bool

@@ -25,6 +25,9 @@ var linkFlags = [...]Flag{
 	{Name: "no-sessionid", Category: CatTLS, Help: "Do not resume TLS sessions",
 		Long: "They never are.", flag: func(p *parser) *bool { return &p.g.NoSessionID }},
 
+	{Name: "hsts", Arg: "FILE", Category: CatTLS, Kind: Value, Repeats: true, File: true, Help: "Remember in FILE which hosts want https, and obey",
+		Long: "The format is curl's. URLs and redirects to http of such a host go to https. An empty FILE keeps the hosts in memory. Several are all read; the last is written at the end.", set: func(p *parser, v string) error { p.o.Global.HSTS = append(p.o.Global.HSTS, v); return nil }},
+
 	{Name: "proxy-basic", Category: CatProxy, Help: "Basic authentication at the proxy (the default)", flag: func(p *parser) *bool { return &p.g.ProxyBasic }},
 	{Name: "proxy-digest", Category: CatProxy, Help: "Digest authentication at the proxy", flag: func(p *parser) *bool { return &p.g.ProxyDigest }},
 	{Name: "proxy-anyauth", Category: CatProxy, Help: "Let the proxy's challenge choose between Digest and Basic", on: func(p *parser, on bool) error { p.g.ProxyBasic, p.g.ProxyDigest = on, on; return nil }},

@@ -8,10 +8,10 @@ import (
 // curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
 // and of their letters: constant data, looked at only when a flag is unknown.
 const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue-at,C create-file-mode crlf delegation
-disable-eprt disable-epsv disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status
+disable-eprt disable-epsv dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status
 doh-insecure doh-url dump-ca-embed ech egd-file engine false-start follow ftp-account ftp-alternative-to-user
 ftp-create-dirs ftp-method ftp-pasv ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control
-haproxy-clientip hostpubmd5 hostpubsha256 hsts ip-tos ipfs-gateway knownhosts krb libcurl list-only,l login-options
+haproxy-clientip hostpubmd5 hostpubsha256 ip-tos ipfs-gateway knownhosts krb libcurl list-only,l login-options
 mail-auth mail-from mail-rcpt mail-rcpt-allowfails manual,M metalink mptcp negotiate no-npn ntlm ntlm-wb out-null
 parallel-max-host proxy-ca-native proxy-http2 proxy-negotiate proxy-ntlm proxy-service-name proxy-ssl-allow-beast
 proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser pubkey quote,Q
@@ -27,6 +27,8 @@ func hintFor(name string) string {
 		return "it speaks Basic (-u), Digest (--digest) and Bearer (--oauth2-bearer)"
 	case "manual":
 		return "see -h all, or man bide"
+	case "create-file-mode":
+		return "it is about other protocols; the umask says who may read a file"
 	case "continue-at":
 		return "-r 500- asks for the rest"
 	case "trace-config", "trace-ids":
@@ -39,8 +41,8 @@ func hintFor(name string) string {
 		return "--resolve and --dns-servers say where names come from"
 	case "cert-status":
 		return "--crlfile checks revocation"
-	case "hsts", "alt-svc":
-		return "write https:// URLs, or --proto-default https; --http3 asks for HTTP/3"
+	case "alt-svc":
+		return "--http3 asks for HTTP/3"
 	case "tcp-fastopen":
 		return "connections are kept and used again"
 	case "follow":
@@ -101,7 +103,20 @@ const (
 	notNumber   = "expected a proper numerical parameter"
 	notPositive = "expected a positive numerical parameter"
 	notReadable = "error encountered when reading a file"
+	badUse      = "is badly used here"
+	unsupported = "a specified protocol is unsupported by libcurl"
 )
+
+// inCurlsWords reports whether err begins with what curl would say.
+func inCurlsWords(err error) bool {
+	text := err.Error()
+	for _, words := range [...]string{notNumber, notPositive, unsupported} {
+		if strings.HasPrefix(text, words) {
+			return true
+		}
+	}
+	return false
+}
 
 // optionf is an error about one option in curl's form; what bide adds stands
 // after a semicolon.

@@ -69,6 +69,13 @@ func (u *URL) WithUploadName(file string) *URL {
 	return &v
 }
 
+// WithScheme gives the URL with another scheme; a port that stands in it stays.
+func (u *URL) WithScheme(scheme string) *URL {
+	v := *u
+	v.Scheme = scheme
+	return &v
+}
+
 // WithQuery gives the URL with more query text after what it has (-G, --url-query).
 func (u *URL) WithQuery(text string) (*URL, error) {
 	if err := (urlParser{}).scan(text); err != nil {

@@ -29,7 +29,7 @@ func (m *maker) dialBound(ctx context.Context, d *net.Dialer, a netip.AddrPort) 
 	if m.s.Interface != "" {
 		addr, device, err := m.localAddress(ctx, a.Addr())
 		if err != nil {
-			return nil, unbound{"Couldn't bind to interface '" + printable(m.s.Interface) + "' (" + err.Error() + ")", err}
+			return nil, unbound{"Couldn't bind to '" + printable(m.s.Interface) + "'; " + err.Error(), err}
 		}
 		local = addr
 		if device != "" {

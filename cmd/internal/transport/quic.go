@@ -167,7 +167,7 @@ func (m *maker) dialQUIC(ctx context.Context, a netip.AddrPort, cfg *tls.Config)
 		if m.s.Interface != "" {
 			addr, _, err := m.localAddress(ctx, a.Addr())
 			if err != nil {
-				return nil, unbound{"Couldn't bind to interface '" + printable(m.s.Interface) + "' (" + err.Error() + ")", err}
+				return nil, unbound{"Couldn't bind to '" + printable(m.s.Interface) + "'; " + err.Error(), err}
 			}
 			local = netip.AddrPortFrom(addr, local.Port())
 		}
