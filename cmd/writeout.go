@@ -62,6 +62,9 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 	}
 	if r := op.final(); r != nil {
 		fillResponse(v, r)
+		if op.output.unmet {
+			v.Status = 304 // what the server ought to have said (curl)
+		}
 		if failed := connectionFacts(rec); failed != nil && len(r.Hops) == 0 {
 			v.HTTPConnect, v.SSLVerifyResult = failed.ProxyStatus, failed.VerifyResult
 		}
