@@ -27,8 +27,8 @@ type FileSpec struct {
 	Existing Existing
 }
 
-// Existing says what becomes of a regular file, or a link, that bears the
-// output's name already. FIFOs, devices and descriptors are written to in any case.
+// Existing says what becomes of a file that bears the output's name already.
+// FIFOs, devices and descriptors are written to in any case, unless refused.
 type Existing uint8
 
 // The ways to treat a file that exists.
@@ -206,6 +206,12 @@ func (f *FileSink) resolve() (inner, error) {
 	opts := StreamOptions{Unheld: f.unheld}
 	if f.spec.Path == "" {
 		return nil, os.ErrNotExist
+	}
+	if f.spec.Existing == Refuse {
+		// Whatever it is: a server must not choose a FIFO or a device either.
+		if _, err := os.Lstat(f.spec.Path); err == nil {
+			return nil, os.ErrExist
+		}
 	}
 	if n, ok := descriptor(f.spec.Path); ok {
 		return newStream(f.spec.Path, opts, f.openDescriptor(n)), nil

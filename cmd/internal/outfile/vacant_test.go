@@ -60,6 +60,12 @@ func TestRefuse(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("no_device_either", func(t *testing.T) {
+		s := File(FileSpec{Path: os.DevNull, Existing: Refuse})
+		if _, err := s.Write([]byte("x")); hasDescriptorNames && !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%v", err)
+		}
+	})
 	if n := entries(t, dir); n != 3 {
 		t.Errorf("%d entries are there, not 3", n)
 	}
