@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	crand "crypto/rand"
 	"io"
 	"math/rand/v2"
@@ -32,8 +33,11 @@ type Env struct {
 	// Terminal reports whether f is a terminal, and its width in columns.
 	Terminal func(f any) (columns int, ok bool)
 	// Password asks a person for one on the terminal, without showing it; ok is
-	// false where there is no terminal. nil: there is none.
-	Password func(prompt string) (password string, ok bool, err error)
+	// false where there is no terminal; nil: there is none. The end of ctx ends it.
+	Password func(ctx context.Context, prompt string) (password string, ok bool, err error)
+	// Background reports whether the shell runs the process in the background of
+	// its terminal. nil: it does not.
+	Background func() bool
 	// Location is the time zone of notices.
 	Location *time.Location
 	// Argv is the process's own argument vector without the program's name, whose
@@ -48,19 +52,20 @@ func SystemEnv() Env {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	ignoreBrokenPipes()
 	return Env{
-		Args:     os.Args[1:],
-		Stdin:    os.Stdin,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
-		Getenv:   os.Getenv,
-		Clock:    retry.SystemClock(),
-		Rand:     rand.Float64,
-		Random:   crand.Reader,
-		Signals:  signals,
-		Terminal: terminal,
-		Password: askPassword,
-		Location: time.Local,
-		Argv:     os.Args[1:],
+		Args:       os.Args[1:],
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Getenv:     os.Getenv,
+		Clock:      retry.SystemClock(),
+		Rand:       rand.Float64,
+		Random:     crand.Reader,
+		Signals:    signals,
+		Terminal:   terminal,
+		Password:   askPassword,
+		Background: background,
+		Location:   time.Local,
+		Argv:       os.Args[1:],
 	}
 }
 

@@ -63,7 +63,7 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 			return g, err
 		}
 	}
-	if err := r.credentials(g); err != nil {
+	if err := r.credentials(ctx, g); err != nil {
 		return g, err
 	}
 	settings, err := r.settings(group)
