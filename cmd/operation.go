@@ -192,7 +192,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 		doc = op.document(rec, code)
 	}
 	if code != exitcode.OK && !outfileBroken(last.Err) {
-		op.explain(doc)
+		op.explain(doc, last)
 	}
 	if notice := op.output.notice(last); notice != "" {
 		r.console.notice(notice)
