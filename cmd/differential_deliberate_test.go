@@ -91,6 +91,11 @@ var deliberateDifferences = map[string]deliberate{
 	"stderr-file":          {"files", "error and warning texts"},
 	"stderr-stdout":        {"stdout", "error and warning texts"},
 
+	"v-basic":             {"stderr", "`-v`"},
+	"v-expect":            {"stderr", "`-v`, `--trace`"},
+	"v-f":                 {"stderr", "`-v`, `--trace`"},
+	"v-empty":             {"stderr", "`-v`, `--trace`"},
+	"v-short":             {"stdout", "stdout"},
 	"v-hints":             {"stderr", "`-v`, `--trace`"},
 	"v-trailers":          {"stderr", "`-v`, `--trace`"},
 	"trace-ascii-chunked": {"files", "`-v`, `--trace`"},

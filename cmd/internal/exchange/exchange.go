@@ -5,6 +5,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,7 +86,19 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 		a.at = *o.start
 	}
 	outcome := a.run()
+	o.tell(outcome)
 	return a.r, outcome
+}
+
+// tell shows -v an error that no connection has told of.
+func (o *Operation) tell(outcome retry.Outcome) {
+	if o.Client.Trace == nil || outcome.Err == nil {
+		return
+	}
+	if te, ok := errors.AsType[*transport.Error](outcome.Err); ok && te.Facts != nil {
+		return
+	}
+	o.Client.Trace.Info(outcome.Err.Error())
 }
 
 // Response is the last hop's answer, and the facts of the whole attempt. Its

@@ -156,8 +156,8 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		}
 	}
 	r.ReceivedBytes = r.Received()
-	l.settle()
 	if err == nil {
+		l.settle()
 		return o
 	}
 	o.Err, o.Class, o.Phase, o.SeenAt = err, retry.ClassOutput, retry.PhaseBody, now
@@ -167,6 +167,10 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		o.Class, o.Err = endClass(ctx), context.Cause(ctx)
 	}
 	r.expired(&o)
+	if l.trace != nil {
+		l.trace.Info(o.Err.Error())
+	}
+	l.settle()
 	if s, ok := w.(outfile.Sink); ok {
 		o.Committed = s.Committed()
 	}
