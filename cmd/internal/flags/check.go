@@ -9,6 +9,9 @@ func (p *parser) checkRun() error {
 		return err
 	}
 	g := &p.o.Global
+	if g.Parallel && g.StartEvery > 0 {
+		p.note("--rate does nothing with -Z")
+	}
 	if g.Timeline == "none" && g.TimelineFile != "" {
 		return usagef("--timeline none and --timeline-file: the first asks for no timeline, the second for one")
 	}

@@ -96,6 +96,9 @@ func TestManyErrors(t *testing.T) {
 	if u := usage(t, world(nil, nil), "--variable", "a@missing", "u"); u.Code != exitcode.Input {
 		t.Errorf("%d %s, want exit 26", u.Code, u.Message)
 	}
+	if o := mustParse(t, Env{}, "--rate", "1/s", "-Z", "u"); len(o.Global.Notes) != 1 {
+		t.Errorf("%+v", o.Global)
+	}
 	o := mustParse(t, Env{}, "--parallel-max", "999", "-Z", "u")
 	if o.Global.ParallelMax != 300 || len(o.Global.Notes) != 1 {
 		t.Errorf("%+v", o.Global)
