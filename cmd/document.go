@@ -19,7 +19,7 @@ func (op *operation) document(rec *retry.Record, code exitcode.Code) *render.Doc
 		Version:   render.Version,
 		Bide:      version,
 		Operation: op.describe(rec),
-		Policy:    describePolicy(rec.Policy, op.run.options.Global.Seed),
+		Policy:    op.group.policy(op.run.options.Global.Seed),
 		Attempts:  make([]render.Attempt, 0, len(rec.Attempts)),
 	}
 	requests := 0
@@ -45,6 +45,12 @@ func (op *operation) describe(rec *retry.Record) render.Operation {
 		StartedAt:      render.Time{Time: rec.StartedAt},
 		InitialWaitMS:  render.MS(rec.InitialWait),
 	}
+}
+
+// policy is the group's policy for documents, made once: there may be thousands.
+func (g *prepared) policy(seed *uint64) render.Policy {
+	g.described.Do(func() { g.description = describePolicy(g.Policy, seed) })
+	return g.description
 }
 
 func describePolicy(p retry.Policy, seed *uint64) render.Policy {

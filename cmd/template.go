@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/netrc"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/writeout"
+	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -37,6 +39,9 @@ type prepared struct {
 	format   *writeout.Format // of -w, nil none
 
 	contentType string // of the body, unless -H says otherwise
+
+	described   sync.Once
+	description render.Policy // see policy
 	timeCond    timeCondition
 }
 
