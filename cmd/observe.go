@@ -12,8 +12,8 @@ import (
 // step in a JSONL timeline.
 func (op *operation) observer() func(retry.Event) {
 	r := op.run
-	if r.console.silent && r.timeline.events == nil && r.crew == nil {
-		return nil // nobody looks
+	if r.console.silent && r.timeline.events == nil {
+		return op.unseen()
 	}
 	notices := render.Notices{
 		Location: r.env.Location, Redactor: r.redactor, Attempts: op.group.Policy.Attempts, ASCII: r.console.ascii,
@@ -27,7 +27,7 @@ func (op *operation) observer() func(retry.Event) {
 			op.wayFree()
 			op.wait(notices, notices.NoticeWait(e), e)
 		case retry.EventHold:
-			op.wait(notices, notices.NoticeHold(op.template.URL.Origin(), e), e)
+			op.wait(notices, notices.NoticeHold(op.origin, e), e)
 		case retry.EventStop:
 			op.wayFree()
 			op.settle()
@@ -49,6 +49,18 @@ func (op *operation) observer() func(retry.Event) {
 		}
 		if event := op.event(e, e.Offset-began); event != nil {
 			r.timeline.event(event)
+		}
+	}
+}
+
+// unseen is the observer when nobody looks: nil, but for what -Z must know.
+func (op *operation) unseen() func(retry.Event) {
+	if op.run.crew == nil {
+		return nil
+	}
+	return func(e retry.Event) {
+		if e.Kind == retry.EventWait || e.Kind == retry.EventStop {
+			op.wayFree()
 		}
 	}
 }
@@ -103,7 +115,7 @@ func (op *operation) explain(doc *render.Document, last retry.Outcome) {
 	if hint := op.hint(last); hint != "" {
 		line += "; " + hint
 	}
-	if excerpt := render.Excerpt(op.output.excerpt); excerpt != "" {
+	if excerpt := render.Excerpt(op.output.excerpt); excerpt != "" && !op.group.AsCurl {
 		line += "; the body says: " + op.run.redactor.Scrub(excerpt)
 	}
 	c.live.Println(line)

@@ -23,6 +23,7 @@ type operation struct {
 	template *request.Template
 	exchange *exchange.Operation
 	id       string // see identity
+	origin   string
 
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
@@ -45,7 +46,7 @@ func (r *run) operate(ctx context.Context, g *prepared, j job) exitcode.Code {
 	if r.crew != nil {
 		op.turn.turn, op.turn.ctx = r.crew.turn, ctx
 		defer op.turn.give()
-		op.passed = r.crew.gate.enter(ctx, op.template.URL.Origin())
+		op.passed = r.crew.gate.enter(ctx, op.origin)
 		defer op.passed()
 	}
 	if j.HasUpload {
@@ -70,6 +71,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 	if op.template, err = op.run.template(op.group, arg); err != nil {
 		return err
 	}
+	op.origin = op.template.URL.Origin()
 	if op.output, err = op.newOutput(arg); err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 func (op *operation) attempts(ctx context.Context) *retry.Record {
 	loop := retry.Loop{
 		Policy: op.group.Policy, Clock: op.run.env.Clock, Rand: op.run.rand,
-		Origin: op.template.URL.Origin(), Hold: op.run.holds,
+		Origin: op.origin, Hold: op.run.holds,
 		Observe: op.observer(),
 	}
 	if body := op.template.Body; body != nil {
