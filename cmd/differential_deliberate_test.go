@@ -131,3 +131,9 @@ var deliberateDifferences = map[string]deliberate{
 	"c-stdout":           {"stdout", "`-c F`"},
 	"L-cookies-and-text": {"stdout", "`-c F`"},
 }
+
+// sameAsCurl are cases of deliberateDifferences that --as-curl makes the same.
+var sameAsCurl = []string{
+	"short", "stall-m", "cutchunk", "badchunk", "https-short", "short-i", "cutchunk-D", "v-short",
+	"short-o", "L-max-o", "f-o", "v-basic",
+}

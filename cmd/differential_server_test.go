@@ -136,8 +136,11 @@ func (r *recorder) http(c net.Conn, br *bufio.Reader, who string) {
 		if method == "CONNECT" {
 			r.note(who, string(head))
 			answer := r.answer("CONNECT", target, fields)
-			if _, err := io.WriteString(c, answer); err != nil || !strings.HasPrefix(answer, "HTTP/1.1 200") {
+			if _, err := io.WriteString(c, answer); err != nil {
 				return
+			}
+			if !strings.HasPrefix(answer, "HTTP/1.1 200") {
+				continue // it may be asked again, with credentials
 			}
 			r.serve(&buffered{Conn: c, r: br}, who+" tunnel")
 			return

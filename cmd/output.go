@@ -276,7 +276,7 @@ func (out *output) notice(o retry.Outcome) string {
 	if file, ok := out.sink.(*outfile.FileSink); ok && out.kept {
 		return file.Notice()
 	}
-	if o.Status >= 300 && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
+	if o.Status >= 300 && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
 		return fmt.Sprintf("%s not written (HTTP %d)", render.Text(out.path), o.Status)
 	}
 	return ""
