@@ -29,6 +29,7 @@ func Artifacts() []Artifact {
 		{"completion/bide.fish", completion("fish")},
 		{"completion/bide.ps1", completion("powershell")},
 		{"docs/reference.md", WriteReference},
+		{"docs/exit-codes.md", WriteExitCodes},
 		{"docs/man/bide.1", WriteMan},
 	}
 }
@@ -71,14 +72,10 @@ func WriteReference(w io.Writer) error {
 	for _, f := range files() {
 		fmt.Fprintf(&b, "\n`%s`: %s\n", f[0], f[1])
 	}
-	b.WriteString("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
-	for _, e := range exitcode.Table() {
-		fmt.Fprintf(&b, "| %d | %s |\n", e.Code, markdownCell(e.Meaning))
-	}
-	b.WriteString("\n## Reasons for stopping\n\n| reason | meaning |\n|---|---|\n")
-	for _, r := range retry.Reasons() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", r, markdownCell(reasonMeaning(r)))
-	}
+	b.WriteString("\n## Exit codes\n")
+	markdownExitCodes(&b)
+	b.WriteString("\n## Reasons for stopping\n")
+	markdownReasons(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
