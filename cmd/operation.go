@@ -25,6 +25,7 @@ type operation struct {
 
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
+	answered    bool                 // the last answer is there to be shown
 	output      *output
 }
 
@@ -81,7 +82,8 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	}
 	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
 	op.run.console.settle()
-	if err == nil && response != nil {
+	op.answered = err == nil && response != nil
+	if op.answered {
 		op.deliverKept(ctx, response, &rec)
 	}
 	return &rec
@@ -127,7 +129,7 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 	if n := len(rec.Attempts); n > 0 {
 		last = rec.Attempts[n-1].Outcome
 	}
-	code := exitCode(ctx, rec.Reason, last, op.group.Fail == failNone)
+	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == failNone)
 	if err := op.output.finish(); err != nil {
 		rec.Reason, last.Class, last.Err = retry.OutputError, retry.ClassOutput, err
 		code = exitcode.Output

@@ -63,6 +63,9 @@ func reasonText(d *Document) string {
 		if last := d.Attempts; len(last) > 0 && last[len(last)-1].Decision.WaitedMS != nil {
 			return "--deadline " + limit(p.DeadlineMS) + " ran out during the wait"
 		}
+		if n == 0 {
+			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for an attempt"
+		}
 		if wait == "" {
 			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for another attempt"
 		}
