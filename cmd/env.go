@@ -42,7 +42,11 @@ type Env struct {
 // and turns SIGPIPE into write errors.
 func SystemEnv() Env {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup and a script's background jobs want it
+			signal.Notify(signals, s)
+		}
+	}
 	ignoreBrokenPipes()
 	return Env{
 		Args:     os.Args[1:],

@@ -33,7 +33,7 @@ type operation struct {
 func (r *run) operate(ctx context.Context, g *prepared, arg flags.URLArg) exitcode.Code {
 	op := &operation{run: r, index: r.index, group: g, given: arg.URL}
 	if err := op.prepare(arg); err != nil {
-		return r.refuse(err)
+		return r.refuse(ctx, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
@@ -175,13 +175,16 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 }
 
 // refuse ends an operation that never began: nothing was sent (class request or input).
-func (r *run) refuse(err error) exitcode.Code {
+func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
 	r.console.problem(r.redactor.Text(err.Error()))
-	return refusalCode(err)
+	return refusalCode(ctx, err)
 }
 
 // refusalCode is the exit code of an error before any request.
-func refusalCode(err error) exitcode.Code {
+func refusalCode(ctx context.Context, err error) exitcode.Code {
+	if errors.Is(err, context.Canceled) {
+		return signalCode(ctx)
+	}
 	var usage *flags.UsageError
 	if errors.As(err, &usage) {
 		return usage.Code

@@ -34,9 +34,9 @@ type run struct {
 
 // runRequests is the root command: every URL on the command line, in order.
 func runRequests(ctx context.Context, env Env) exitcode.Code {
-	options, err := flags.Parse(env.Args, parseEnv(env))
+	options, err := abandonable(ctx, func() (*flags.Options, error) { return flags.Parse(env.Args, parseEnv(env)) })
 	if err != nil {
-		return reportUsage(env, err)
+		return reportUsage(ctx, env, err)
 	}
 	if options.Global.Help {
 		return printHelp(env, options.Global.HelpCategory)
@@ -45,18 +45,18 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 		return printVersion(env)
 	}
 	flags.ScrubArgs(env.Argv, options.Secrets)
-	r, err := newRun(env, options)
+	r, err := abandonable(ctx, func() (*run, error) { return newRun(env, options) })
 	if err != nil {
-		return reportUsage(env, err)
+		return reportUsage(ctx, env, err)
 	}
 	code := r.operations(ctx)
 	return r.close(code)
 }
 
 // reportUsage prints the one line of an error that stopped the run before any request.
-func reportUsage(env Env, err error) exitcode.Code {
+func reportUsage(ctx context.Context, env Env, err error) exitcode.Code {
 	complain(env, render.Text(err.Error()))
-	return refusalCode(err)
+	return refusalCode(ctx, err)
 }
 
 func parseEnv(env Env) flags.Env {
@@ -115,7 +115,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 	g, err := r.prepare(ctx, group)
 	defer g.close()
 	if err != nil {
-		return r.refuse(err), !r.options.Global.FailEarly
+		return r.refuse(ctx, err), !r.options.Global.FailEarly
 	}
 	for _, arg := range group.URLs {
 		r.index++

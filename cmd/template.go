@@ -18,6 +18,9 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
+// netrcLookup gives a host's login and password; user narrows it.
+type netrcLookup = func(host, user string) (login, password string, ok bool)
+
 // prepared is what the operations of one group share: files and standard input
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
@@ -27,7 +30,7 @@ type prepared struct {
 	headers []request.HeaderLine
 	body    request.Body // of -d and its kin, nil none
 	query   string       // of -G
-	lookup  func(host, user string) (string, string, bool)
+	lookup  netrcLookup
 	format  *writeout.Format // of -w, nil none
 }
 
@@ -56,11 +59,11 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 	if err != nil {
 		return g, err
 	}
-	if g.lookup, err = r.netrc(group); err != nil {
+	if g.lookup, err = abandonable(ctx, func() (netrcLookup, error) { return r.netrc(group) }); err != nil {
 		return g, err
 	}
 	if group.WriteOut != "" {
-		if g.format, err = r.writeOutFormat(group.WriteOut); err != nil {
+		if g.format, err = abandonable(ctx, func() (*writeout.Format, error) { return r.writeOutFormat(group.WriteOut) }); err != nil {
 			return g, err
 		}
 	}
@@ -193,13 +196,17 @@ func methodOf(g *flags.Group, arg flags.URLArg) string {
 }
 
 // netrc opens the .netrc file that -n, --netrc-optional or --netrc-file asks for.
-func (r *run) netrc(g *flags.Group) (func(host, user string) (string, string, bool), error) {
+func (r *run) netrc(g *flags.Group) (netrcLookup, error) {
 	if !g.Netrc && !g.NetrcOptional && g.NetrcFile == "" {
 		return nil, nil
 	}
 	name := cmp.Or(g.NetrcFile, r.env.Getenv("NETRC"))
 	if name == "" {
-		name = filepath.Join(r.env.Getenv("HOME"), ".netrc")
+		home := r.env.Getenv("HOME")
+		if home == "" {
+			return nil, nil // never the current directory's
+		}
+		name = filepath.Join(home, ".netrc")
 	}
 	file, err := netrc.Open(name)
 	if err != nil {

@@ -54,7 +54,7 @@ type session struct {
 	halted   bool // the stream takes no more data
 
 	next    uint32
-	goaway  *http2.GoAwayError
+	goaway  *http2.ErrCode // of the GOAWAY received; nil none
 	broken  bool
 	connIn  int64        // received on the connection and not yet given back
 	idle    atomic.Int64 // frames since the last progress
@@ -149,7 +149,8 @@ func (s *session) frame(st *stream) (http2.Frame, error) {
 			err = s.answer(func(fr *http2.Framer) { _ = fr.WritePing(true, data) })
 		}
 	case *http2.GoAwayFrame:
-		s.goaway = &http2.GoAwayError{LastStreamID: f.LastStreamID, ErrCode: f.ErrCode}
+		code := f.ErrCode
+		s.goaway = &code
 		if st != nil && st.id > f.LastStreamID {
 			return nil, &refusedError{code: exitcode.HTTP2, text: fmt.Sprintf("HTTP/2: GOAWAY (%s) before the request was processed", f.ErrCode)}
 		}
