@@ -155,7 +155,7 @@ func FuzzRedact(f *testing.F) {
 				t.Errorf("URL(%q) = %q", raw, got)
 			}
 		}
-		if got := (&Redactor{Secrets: []string{secret}}).Text("error: " + secret + "!"); strings.Contains(got, secret) && strings.Trim(secret, ".!:error *") != "" {
+		if got := (&Redactor{Secrets: []string{secret}}).Text("error: " + secret + "!"); strings.Contains(got, secret) && strings.Trim(secret, ".!:ero *") != "" {
 			t.Errorf("Text: %q", got)
 		}
 		for _, got := range []string{Text(secret), r.Text(secret), r.HeaderLine("Authorization: " + secret)} {
