@@ -149,6 +149,9 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	if failed || r.timeline.wants(len(rec.Attempts)) {
 		doc = op.document(rec, code)
 	}
+	if doc != nil && op.output.midLine && r.console.live.Terminal() {
+		r.console.live.Println("")
+	}
 	if code != exitcode.OK && !outfileBroken(last.Err) {
 		op.explain(doc)
 	}

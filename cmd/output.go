@@ -44,6 +44,7 @@ type output struct {
 	path      string          // of the file, "" stdout
 	terminal  bool            // stdout, and a terminal
 	explicit  bool            // -o - was given: binary bodies are welcome, too
+	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
 	excerpt   []byte // the start of an error body that the user would not see
@@ -125,8 +126,8 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 		}
 	}
 	var w io.Writer = out.sink
-	if out.terminal && !out.explicit {
-		w = &terminalGuard{w: w}
+	if out.terminal {
+		w = &terminalGuard{w: w, out: out, checked: out.explicit}
 	}
 	if out.op.includesHead() {
 		if err := writeBlocks(out.sink, r.Blocks); err != nil {
@@ -288,9 +289,11 @@ func (e *excerptWriter) Write(p []byte) (int, error) {
 // errBinary refuses a binary body on a terminal, as curl does.
 var errBinary = errors.New("the body is binary and would garble the terminal; use -o FILE to save it, or -o - to print it all the same")
 
-// terminalGuard looks at the first bytes of a body for a terminal.
+// terminalGuard looks at the first bytes of a body for a terminal, and at the
+// last one: what follows on the terminal starts on a line of its own.
 type terminalGuard struct {
 	w       io.Writer
+	out     *output
 	checked bool
 }
 
@@ -300,6 +303,9 @@ func (g *terminalGuard) Write(p []byte) (int, error) {
 		if bytes.IndexByte(p[:min(len(p), 2000)], 0) >= 0 {
 			return 0, &outfile.Error{Path: "stdout", Err: errBinary}
 		}
+	}
+	if len(p) > 0 {
+		g.out.midLine = p[len(p)-1] != '\n'
 	}
 	return g.w.Write(p)
 }
