@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -33,7 +32,7 @@ type operation struct {
 func (r *run) operate(ctx context.Context, g *prepared, arg flags.URLArg) exitcode.Code {
 	op := &operation{run: r, index: r.index, group: g, given: arg.URL}
 	if err := op.prepare(arg); err != nil {
-		return r.refuse(ctx, err)
+		return op.refuse(ctx, arg, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
@@ -175,26 +174,4 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 		op.run.console.problem(op.run.redactor.Text(err.Error()))
 	}
 	return lateCode(code)
-}
-
-// refuse ends an operation that never began: nothing was sent (class request or input).
-func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
-	r.console.problem(r.redactor.Text(err.Error()))
-	return refusalCode(ctx, err)
-}
-
-// refusalCode is the exit code of an error before any request.
-func refusalCode(ctx context.Context, err error) exitcode.Code {
-	if errors.Is(err, context.Canceled) {
-		return signalCode(ctx)
-	}
-	var usage *flags.UsageError
-	if errors.As(err, &usage) {
-		return usage.Code
-	}
-	var classified retry.Classified
-	if errors.As(err, &classified) {
-		return failureCode(retry.Outcome{Class: classified.RetryClass(), Err: err})
-	}
-	return exitcode.Usage
 }

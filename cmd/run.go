@@ -115,7 +115,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 	g, err := r.prepare(ctx, group)
 	defer g.close()
 	if err != nil {
-		return r.refuse(ctx, err), !r.options.Global.FailEarly
+		return r.refuseAll(ctx, g, err), !r.options.Global.FailEarly
 	}
 	for _, arg := range group.URLs {
 		r.index++
