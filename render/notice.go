@@ -108,9 +108,10 @@ func (n Notices) text(s string) string {
 	return r.Text(s)
 }
 
-// short bounds a server's or an error's text within a line.
-func short(s string) string {
-	const most = 120
+// short bounds a server's or an error's text within a line of a wait.
+func short(s string) string { return shortTo(s, 120) }
+
+func shortTo(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

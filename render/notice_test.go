@@ -111,3 +111,17 @@ func TestMessageOfEveryReason(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestMessageKeepsAdvice: the last line leaves room for what an error says at
+// its end; that of a wait does not.
+func TestMessageKeepsAdvice(t *testing.T) {
+	long := strings.Repeat("x", 130) + " decrypt it first"
+	d := sample("GET", "https://h/", "transport_error", 58, try{class: "request", err: long})
+	if got := Message(d, nil); !strings.Contains(got, "decrypt it first") {
+		t.Errorf("got %s", got)
+	}
+	huge := sample("GET", "https://h/", "transport_error", 58, try{class: "request", err: strings.Repeat("x", 5000)})
+	if got := Message(huge, nil); len(got) > 450 {
+		t.Errorf("%d bytes", len(got))
+	}
+}

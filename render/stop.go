@@ -93,7 +93,7 @@ func reasonText(d *Document) string {
 	case retry.OutputError:
 		return "cannot write the output"
 	case retry.Usage:
-		return "bad request"
+		return "cannot make the request"
 	case retry.Canceled:
 		return canceledText(d)
 	}
@@ -169,7 +169,7 @@ func cutOff(d *Document, i int) bool {
 func failure(a *Attempt) string {
 	switch {
 	case a.Error != nil && *a.Error != "":
-		text := short(Text(*a.Error))
+		text := shortTo(Text(*a.Error), 300) // the last word on it: what to do may stand at its end
 		if a.Status != nil && *a.Status > 0 && classOf(a) != string(retry.ClassStatus) {
 			text = StatusText(*a.Status) + ", then " + text
 		} else if a.Status != nil && classOf(a) == string(retry.ClassStatus) {
