@@ -47,6 +47,7 @@ type output struct {
 	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
+	headOnly  bool   // -f drops the body, but -i, -I and -D - still show the head
 	excerpt   []byte // the start of an error body that the user would not see
 }
 
@@ -100,10 +101,11 @@ func (out *output) keepsErrors() bool {
 
 // deliver writes r's body where it belongs. The outcome is the attempt's.
 func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
-	out.delivered, out.kept, out.excerpt = r, false, nil
+	out.delivered, out.kept, out.excerpt, out.headOnly = r, false, nil, false
 	failed := r.Status >= 400 && !out.keepsErrors()
 	switch {
 	case failed && (out.path != "" || out.op.group.Fail == failSilent):
+		out.headOnly = out.path == "" && out.capture == nil && out.op.includesHead()
 		return out.excerptOnly(ctx, r, o)
 	case r.Status == 304 && out.path != "":
 		return r.Deliver(ctx, io.Discard, o)
@@ -170,18 +172,28 @@ func (out *output) finish() error {
 	return out.sink.Abandon()
 }
 
-// dumpHead writes -D's file: the final attempt's header blocks (R9.2).
+// dumpHead writes -D's file and the head without a body: the final attempt's
+// header blocks (R9.2).
 func (out *output) dumpHead() error {
 	name := out.op.group.DumpHeader
+	if out.headOnly && name != "-" {
+		if err := out.headAlone(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case name == "":
 		return nil
 	case name != "-":
 		return out.op.run.headers.write(name, out.delivered.Blocks)
 	case out.path != "" || !out.kept:
-		return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true}), out.delivered.Blocks)
+		return out.headAlone()
 	}
 	return nil // it stands with the body
+}
+
+func (out *output) headAlone() error {
+	return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true}), out.delivered.Blocks)
 }
 
 // includesHead: the header blocks stand before the body.
