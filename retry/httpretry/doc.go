@@ -1,0 +1,2 @@
+// Package httpretry puts net/http on the retry engine.
+package httpretry
