@@ -83,7 +83,7 @@ func (op *operation) explain(doc *render.Document) {
 	}
 	line := render.StopLine(doc, op.run.env.Location)
 	if excerpt := render.Excerpt(op.output.excerpt); excerpt != "" {
-		line += ": " + op.run.redactor.Scrub(excerpt)
+		line += "; body: " + op.run.redactor.Scrub(excerpt)
 	}
 	c.live.Println(line)
 }
