@@ -85,7 +85,7 @@ func TestR6_3_TheNearerLimitIsTheCause(t *testing.T) {
 	}
 }
 
-func TestR6_5_DeadlineMessageShowsTheLimitAndTheAnswer(t *testing.T) {
+func TestR6_5a_DeadlineMessageShowsTheLimitAndTheEarlierAnswer(t *testing.T) {
 	r := newRig(with(func(p *retry.Policy) { p.Jitter, p.Deadline = 0, 3*sec }), told(503, 2*sec), ok)
 	rec, _, err := slow(r, 0, time.Hour)
 	r.want(t, rec, retry.DeadlineExceeded, 0, 2*sec)
