@@ -195,7 +195,7 @@ func TestR3_4_Handshake(t *testing.T) {
 		{name: "untrusted", opts: opts(withUnknown), class: retry.ClassCert},
 		{name: "expired", opts: opts(withExpired), setup: trust(expired), class: retry.ClassCert},
 		{name: "wrong_name", opts: opts(withOther), setup: trust(other), class: retry.ClassCert},
-		{name: "plain_text_server", setup: overHTTPS, class: retry.ClassCert},
+		{name: "plain_text_server", opts: []retrytest.Option{retrytest.WithConnections("garbage")}, setup: overHTTPS, class: retry.ClassCert},
 		{name: "garbage", opts: opts(retrytest.WithConnections("garbage")), class: retry.ClassCert},
 		{name: "protocol_version", opts: opts(retrytest.WithTLSConfig(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 })),
 			setup: edit(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), class: retry.ClassCert},
@@ -237,14 +237,14 @@ func TestR3_4_Exchange(t *testing.T) {
 		{name: "closed/reset", script: "reset", class: retry.ClassClosed, sent: maybe, phase: response},
 		{name: "closed/before_the_head", script: "close", class: retry.ClassClosed, sent: maybe, phase: response},
 		{name: "closed/in_the_head", script: "200 close-after=12B", class: retry.ClassClosed, sent: maybe, phase: response, alone: retry.ClassTruncated},
-		{name: "closed/h2_reset", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "reset", class: retry.ClassClosed, sent: maybe, phase: response},
+		{name: "closed/h2_reset", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "reset", class: retry.ClassClosed, sent: maybe, phase: response, alone: retry.ClassTruncated},
 		{name: "closed/h2_stream", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "rst-stream=INTERNAL_ERROR", class: retry.ClassClosed, sent: maybe, phase: response},
 		{name: "closed/h2_protocol_error_is_no_promise", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "rst-stream=PROTOCOL_ERROR", class: retry.ClassClosed, sent: maybe, phase: response},
 		{name: "refused/stream", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "refuse-stream", class: retry.ClassRefused, sent: retry.SentUnprocessed, phase: response},
 		{name: "refused/goaway", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "goaway", class: retry.ClassRefused, sent: retry.SentUnprocessed, phase: response},
 		{name: "closed/goaway_that_covers_the_stream", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "goaway=1", class: retry.ClassClosed, sent: maybe, phase: response},
 		{name: "protocol/http_1.1_required", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "rst-stream=HTTP_1_1_REQUIRED", class: retry.ClassProtocol, sent: maybe, phase: response},
-		{name: "protocol/h2_garbage", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "garbage", class: retry.ClassProtocol, sent: maybe, phase: response},
+		{name: "closed/h2_garbage", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "garbage", class: retry.ClassClosed, sent: maybe, phase: response, alone: retry.ClassTruncated},
 		{name: "truncated/content_length", script: "200 size=100B truncate=20B", class: retry.ClassTruncated, sent: maybe, phase: inBody},
 		{name: "truncated/chunked", script: "200 size=100B chunked truncate=20B", class: retry.ClassTruncated, sent: maybe, phase: inBody},
 		{name: "truncated/reset", script: "200 size=3MB reset", class: retry.ClassTruncated, sent: maybe, phase: inBody, alone: retry.ClassClosed},
@@ -256,8 +256,7 @@ func TestR3_4_Exchange(t *testing.T) {
 		{name: "timeout/head", script: "stall=inf", setup: limit(func(tr *http.Transport) { tr.ResponseHeaderTimeout = 30 * time.Millisecond }), class: retry.ClassTimeout, sent: maybe, phase: response},
 		{name: "timeout/h2_head", h2: true, opts: []retrytest.Option{retrytest.WithHTTP2()}, script: "stall=inf", setup: limit(func(tr *http.Transport) { tr.ResponseHeaderTimeout = 30 * time.Millisecond }), class: retry.ClassTimeout, sent: maybe, phase: response},
 		{name: "decode/header", script: "200 header='Content-Encoding: gzip' body=nonsense-that-is-no-gzip", class: retry.ClassDecode, sent: maybe, phase: inBody},
-		{name: "input/short_body", setup: bodyOf("abc", 5), class: retry.ClassInput, sent: maybe, phase: retry.PhaseSend},
-		{name: "request/method", method: "GE T", class: retry.ClassRequest, sent: retry.SentNothing, phase: retry.PhaseConnect, setup: limit(func(*http.Transport) {})},
+		{name: "input/short_body", setup: bodyOf("abc", 5), class: retry.ClassInput, sent: retry.SentNothing, phase: retry.PhaseSend},
 	} {
 		t.Run(f.name, f.run)
 	}
@@ -266,6 +265,7 @@ func TestR3_4_Exchange(t *testing.T) {
 func TestR3_4_BadRequest(t *testing.T) {
 	for name, edit := range map[string]func(*http.Request){
 		"scheme":  func(r *http.Request) { r.URL.Scheme = "htps" },
+		"method":  func(r *http.Request) { r.Method = "GE T" },
 		"no_host": func(r *http.Request) { r.URL.Host = "" },
 		"no_URL":  func(r *http.Request) { r.URL = nil },
 		"header":  func(r *http.Request) { r.Header = http.Header{"X Y": {"1"}} },
@@ -322,10 +322,97 @@ func TestR3_4_Redirects(t *testing.T) {
 	if o := d.Outcome(request(t, "GET", s.URL, ""), resp, err); o.Class != retry.ClassRedirect {
 		t.Errorf("%v is %s", err, o.Class)
 	}
-	bad := retrytest.Serve(t, "302 location=http://[::1, 302 location=htps://x/")
-	for want := range map[retry.Class]bool{retry.ClassRedirect: true} {
-		if _, err := c.Get(bad.URL); httpretry.Classify(err) != want {
-			t.Errorf("%v is %s, want %s", err, httpretry.Classify(err), want)
-		}
+	bad := retrytest.Serve(t, "302 location='http://[::1'")
+	if _, err := c.Get(bad.URL); httpretry.Classify(err) != retry.ClassRedirect {
+		t.Errorf("%v is %s", err, httpretry.Classify(err))
 	}
+}
+
+func TestR3_4_Proxy(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		bare         bool // without OnProxyConnectResponse
+		class        retry.Class
+		alone        retry.Class
+		after        time.Duration
+	}{
+		{name: "407", script: "407", class: retry.ClassProxyRefused},
+		{name: "403", script: "403", class: retry.ClassProxyRefused},
+		{name: "503_with_Retry-After", script: "503 retry-after=7", class: retry.ClassProxy, after: 7 * time.Second},
+		{name: "502_with_a_word_of_its_own", script: "502 reason='Try later'", class: retry.ClassProxy},
+		{name: "text/407", script: "407", bare: true, class: retry.ClassProxyRefused},
+		{name: "text/503", script: "503", bare: true, class: retry.ClassProxy},
+		{name: "text/429", script: "429", bare: true, class: retry.ClassProxy},
+		{name: "text/unknown", script: "403 reason='No way'", bare: true, class: retry.ClassProxyRefused, alone: retry.ClassProtocol},
+		{name: "closes", script: "close", class: retry.ClassProxy, alone: retry.ClassTruncated},
+		{name: "resets", script: "reset", class: retry.ClassProxy, alone: retry.ClassClosed},
+		{name: "garbage", script: "garbage", class: retry.ClassProxyRefused, alone: retry.ClassProtocol},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := retrytest.ServeProxy(t, c.script)
+			tr := base(t, nil)
+			tr.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(p.URL) }
+			if c.bare {
+				tr.OnProxyConnectResponse = nil
+			}
+			req := request(t, "POST", "https://127.0.0.1:1/", "x")
+			o, err := exchange(t, tr, req)
+			if o.Class != c.class || o.Sent != retry.SentNothing || o.Phase != retry.PhaseConnect || o.Server.Minimum != c.after {
+				t.Errorf("%v: class %s, sent %s, phase %s, minimum %v", err, o.Class, o.Sent, o.Phase, o.Server.Minimum)
+			}
+			if c.alone == "" {
+				c.alone = c.class
+			}
+			if got := httpretry.Classify(err); got != c.alone {
+				t.Errorf("Classify(%v) is %s, want %s", err, got, c.alone)
+			}
+		})
+	}
+	t.Run("unreachable", func(t *testing.T) {
+		tr := base(t, nil)
+		tr.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: closedPort(t)})
+		if o, err := exchange(t, tr, request(t, "POST", "https://127.0.0.1:1/", "x")); o.Class != retry.ClassProxy || o.Sent != retry.SentNothing {
+			t.Errorf("%v: %s, %s", err, o.Class, o.Sent)
+		}
+	})
+	for name, c := range map[string]struct {
+		reply []byte
+		class retry.Class
+	}{
+		"refuses":     {[]byte{5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0}, retry.ClassProxyRefused},
+		"no_method":   {[]byte{5, 0xff}, retry.ClassProxyRefused},
+		"breaks_down": {nil, retry.ClassProxy},
+	} {
+		t.Run("socks_"+name, func(t *testing.T) {
+			tr := base(t, nil)
+			tr.Proxy = http.ProxyURL(&url.URL{Scheme: "socks5", Host: socksProxy(t, c.reply)})
+			if o, err := exchange(t, tr, request(t, "POST", "http://127.0.0.1:1/", "x")); o.Class != c.class || o.Sent != retry.SentNothing {
+				t.Errorf("%v: %s, %s", err, o.Class, o.Sent)
+			}
+		})
+	}
+}
+
+// socksProxy answers one connection with these bytes.
+func socksProxy(t *testing.T, reply []byte) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	go func() {
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = c.Read(make([]byte, 64))
+		_, _ = c.Write(reply)
+		_ = c.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, c)
+		_ = c.Close()
+	}()
+	return l.Addr().String()
 }
