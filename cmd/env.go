@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	crand "crypto/rand"
 	"io"
 	"math/rand/v2"
@@ -31,6 +32,8 @@ type Env struct {
 	Signals <-chan os.Signal
 	// Terminal reports whether f is a terminal, and its width in columns.
 	Terminal func(f any) (columns int, ok bool)
+	// AskSecret asks the user for a line that is not shown; nil when nobody is asked.
+	AskSecret func(ctx context.Context, prompt string) (string, error)
 	// Location is the time zone of notices.
 	Location *time.Location
 	// Argv is the process's own argument vector without the program's name, whose
@@ -49,18 +52,19 @@ func SystemEnv() Env {
 	}
 	ignoreBrokenPipes()
 	return Env{
-		Args:     os.Args[1:],
-		Stdin:    os.Stdin,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
-		Getenv:   os.Getenv,
-		Clock:    retry.SystemClock(),
-		Rand:     rand.Float64,
-		Random:   crand.Reader,
-		Signals:  signals,
-		Terminal: terminal,
-		Location: time.Local,
-		Argv:     os.Args[1:],
+		Args:      os.Args[1:],
+		Stdin:     os.Stdin,
+		Stdout:    os.Stdout,
+		Stderr:    os.Stderr,
+		Getenv:    os.Getenv,
+		Clock:     retry.SystemClock(),
+		Rand:      rand.Float64,
+		Random:    crand.Reader,
+		Signals:   signals,
+		Terminal:  terminal,
+		AskSecret: askSecret,
+		Location:  time.Local,
+		Argv:      os.Args[1:],
 	}
 }
 

@@ -45,6 +45,9 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 		return printVersion(env)
 	}
 	flags.ScrubArgs(env.Argv, options.Secrets)
+	if err := askPasswords(ctx, env, options); err != nil {
+		return reportUsage(ctx, env, err)
+	}
 	r, err := abandonable(ctx, func() (*run, error) { return newRun(env, options) })
 	if err != nil {
 		return reportUsage(ctx, env, err)

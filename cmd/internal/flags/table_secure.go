@@ -3,7 +3,7 @@ package flags
 // secureFlags is constant data: see Flag.
 var secureFlags = [...]Flag{
 	{Name: "user", Short: "u", Arg: "USER:PASSWORD", Category: CatAuth, Kind: Value, Secret: true, Common: true, Help: "Credentials for the server",
-		Long: "Without a colon the password is asked for.", set: setUser},
+		Long: "Without a colon the password is asked for on the terminal; without a terminal it is empty.", set: setUser},
 	{Name: "oauth2-bearer", Arg: "TOKEN", Category: CatAuth, Kind: Value, Secret: true, Help: "Bearer token for the server",
 		Long: "It is sent as Authorization: Bearer TOKEN, to the first origin only.", str: func(p *parser) *string { return &p.g.Bearer }},
 	{Name: "netrc", Short: "n", Category: CatAuth, Help: "Take credentials from ~/.netrc",
@@ -40,7 +40,7 @@ var secureFlags = [...]Flag{
 	{Name: "proxy", Short: "x", Arg: "[SCHEME://]HOST[:PORT]", Category: CatProxy, Kind: Value, Secret: true, Help: "Proxy to use; an empty one uses none",
 		Long: "Schemes are http, https, socks4, socks4a, socks5 and socks5h; without one it is http, and without a port 1080. Without the flag the variables https_proxy, http_proxy, ALL_PROXY and NO_PROXY are used.", set: setProxy},
 	{Name: "proxy-user", Short: "U", Arg: "USER:PASSWORD", Category: CatProxy, Kind: Value, Secret: true, Help: "Credentials for the proxy",
-		Long: "Sent to the proxy as Basic.", str: func(p *parser) *string { return &p.g.ProxyUser }},
+		Long: "Sent to the proxy as Basic. Without a colon the password is asked for, as with -u.", str: func(p *parser) *string { return &p.g.ProxyUser }},
 	{Name: "proxy-header", Arg: "LINE|@FILE", Category: CatProxy, Kind: Value, Repeats: true, Secret: true, Help: "Header to send to the proxy", set: setProxyHeader},
 	{Name: "noproxy", Arg: "LIST", Category: CatProxy, Kind: Value, Help: "Hosts that are reached without the proxy; * is all",
 		Long: "Names match their sub-domains too; it takes the place of NO_PROXY.", set: setNoProxy},
