@@ -99,7 +99,7 @@ func (o *operation) outgoing(ctx context.Context) (*http.Request, *watchedBody, 
 	}
 	source, err := o.body.open()
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // the caller's own error
+		return nil, nil, err
 	}
 	body := &watchedBody{ReadCloser: source}
 	out.Body = body

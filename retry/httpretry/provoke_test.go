@@ -90,8 +90,14 @@ func (f fault) run(t *testing.T) {
 func resolver(t *testing.T, tr *http.Transport, zone string, timeout time.Duration) {
 	t.Helper()
 	dns := retrytest.ServeDNS(t, zone)
-	r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, dns.Addr)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel) // net's look-ups outlive who asked for them
+	r := &net.Resolver{PreferGo: true, Dial: func(_ context.Context, network, _ string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, dns.Addr)
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = c.Close() })
+		}
+		return c, err
 	}}
 	tr.DialContext = (&net.Dialer{Resolver: r, Timeout: timeout}).DialContext
 }

@@ -28,7 +28,7 @@ func withRecord(req *http.Request, record *retry.Record) *http.Request {
 
 // deliver is the body of the final answer. It is read under the limits of the
 // last attempt, which end with its Close, or at once where there is nothing to read.
-func deliver(body io.ReadCloser, ctx context.Context, cancel func()) io.ReadCloser { //nolint:revive // the context is the body's
+func deliver(ctx context.Context, body io.ReadCloser, cancel func()) io.ReadCloser {
 	if body == http.NoBody {
 		cancel()
 		return body
@@ -52,14 +52,14 @@ func (d *delivered) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		err = cause(d.ctx, err)
 	}
-	return n, err //nolint:wrapcheck // io.Reader's errors are passed on as they are
+	return n, err
 }
 
 // Close releases the attempt's context.
 func (d *delivered) Close() error {
 	err := d.ReadCloser.Close()
 	d.cancel()
-	return err //nolint:wrapcheck // as Read
+	return err
 }
 
 type upgraded struct {

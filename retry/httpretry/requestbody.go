@@ -126,7 +126,7 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	for {
-		if n, err, ok := r.fromKept(p); ok {
+		if n, done, err := r.fromKept(p); done {
 			return n, err
 		}
 		r.s.reading.Lock()
@@ -145,23 +145,23 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 }
 
 // fromKept answers a Read without asking the source, if that is possible.
-func (r *spoolReader) fromKept(p []byte) (n int, err error, ok bool) { //nolint:revive // ok goes last, as in a map look-up
+func (r *spoolReader) fromKept(p []byte) (n int, done bool, err error) {
 	s := r.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case r != s.current || r.closed:
-		return 0, errSuperseded, true
+		return 0, true, errSuperseded
 	case r.at < s.read && s.lost:
-		return 0, retry.ErrNotReplayable, true
+		return 0, true, retry.ErrNotReplayable
 	case r.at < s.read:
 		n = copy(p, s.kept[r.at:])
 		r.at += int64(n)
-		return n, nil, true
+		return n, true, nil
 	case s.err != nil:
-		return 0, s.err, true
+		return 0, true, s.err
 	}
-	return 0, nil, false
+	return 0, false, nil
 }
 
 // behind reports whether fromKept has an answer by now.

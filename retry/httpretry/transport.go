@@ -81,11 +81,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			_ = a.resp.Body.Close()
 		}
 		cancel()
-		return nil, err //nolint:wrapcheck // a *retry.Error is what RoundTrip promises
+		return nil, err
 	}
 	resp := a.resp
 	resp.Request = withRecord(req, &record)
-	resp.Body = deliver(resp.Body, a.ctx, cancel)
+	resp.Body = deliver(a.ctx, resp.Body, cancel)
 	return resp, nil
 }
 
