@@ -10,7 +10,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/bidehttp/bide/retry"
@@ -129,5 +131,20 @@ func TestOutcomeWithoutFacts(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", o, c.want)
 			}
 		})
+	}
+}
+
+func TestR11_EvidenceForPeople(t *testing.T) {
+	d := httpretry.Describer{Policy: retry.DefaultPolicy(), Clock: quick()}
+	req := request(t, "GET", "http://x/?token=secret", "")
+	inner := errors.New("No way\x1b[31m")
+	o := d.Outcome(req, nil, &url.Error{Op: "Get", URL: req.URL.String(), Err: inner})
+	if got, want := o.Err.Error(), `No way\x1b[31m`; got != want || !errors.Is(o.Err, inner) {
+		t.Errorf("evidence is %q, want %q", got, want)
+	}
+	rec := &retry.Record{Attempts: []retry.Attempt{{Outcome: retry.Outcome{Class: retry.ClassClosed, Err: io.EOF}}}}
+	o = d.Outcome(req, nil, &url.Error{Op: "Get", URL: req.URL.String(), Err: &retry.Error{Reason: retry.UnsafeMethod, Record: rec, Last: io.EOF}})
+	if strings.Contains(o.Err.Error(), "secret") || !errors.Is(o.Err, io.EOF) || o.Class != retry.ClassClosed {
+		t.Errorf("evidence is %q, class %s", o.Err, o.Class)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bidehttp/bide/retry"
 )
@@ -39,7 +41,7 @@ type Describer struct {
 // is what the class of the error tells, and "maybe" where it tells nothing.
 func (d Describer) Outcome(req *http.Request, resp *http.Response, err error) retry.Outcome {
 	if o, ok := innerOutcome(err); ok {
-		o.SeenAt, o.Stop, o.Err = d.Clock.Mono(), "", err // of a loop below, with a clock of its own
+		o.SeenAt, o.Stop, o.Err = d.Clock.Mono(), "", evidence(req.Context(), err) // of a loop below, with a clock of its own
 		return o
 	}
 	hop := req
@@ -59,7 +61,7 @@ func (d Describer) Outcome(req *http.Request, resp *http.Response, err error) re
 	if err != nil {
 		broken(&o, factsOf(req.Context()).state(), resp != nil, err)
 		d.proxy(&o, err)
-		o.Err = cause(req.Context(), err)
+		o.Err = evidence(req.Context(), err)
 	}
 	return o
 }
@@ -169,6 +171,42 @@ func cause(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// evidence is err without what does not belong into a text for people: the URL
+// that http.Client puts in front, whose query may hold secrets, and a server's
+// bytes as they came (http.Transport's errors have them from a proxy's reason phrase).
+func evidence(ctx context.Context, err error) error {
+	err = cause(ctx, err)
+	var asked *url.Error
+	if errors.As(err, &asked) && asked.Err != nil {
+		err = asked.Err
+	}
+	text := err.Error()
+	if strings.IndexFunc(text, unprintable) < 0 {
+		return err
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unprintable(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return &escaped{text: b.String(), err: err}
+}
+
+func unprintable(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
+
+// escaped is an error with a text that cannot upset a terminal.
+type escaped struct {
+	text string
+	err  error
+}
+
+func (e *escaped) Error() string { return e.text }
+func (e *escaped) Unwrap() error { return e.err }
 
 // innerOutcome is that of the last attempt of a loop that ran below.
 func innerOutcome(err error) (retry.Outcome, bool) {
