@@ -125,3 +125,24 @@ func TestMessageKeepsAdvice(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 }
+
+// TestMessageOfAnOutput: the error of an output names the file itself.
+func TestMessageOfAnOutput(t *testing.T) {
+	d := sample("GET", "https://h/", "output_error", 23, try{status: 200, class: "output", err: "cannot write f: disk full"})
+	if got, want := Message(d, nil), "cannot write f: disk full"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestNextTryLiesAhead: a time that has passed when the operation ends is not
+// named as the next one (R6.5).
+func TestNextTryLiesAhead(t *testing.T) {
+	d := sample("GET", "https://h/", "canceled", 130, try{status: 503, class: "status", header: "5", minimum: 5 * time.Second})
+	if got := Message(d, nil); !strings.Contains(got, "another try may succeed at 10:00:05") {
+		t.Errorf("R6.5: %s", got)
+	}
+	d.Outcome.ElapsedMS = MS(6 * time.Second)
+	if got := Message(d, nil); strings.Contains(got, "another try") {
+		t.Errorf("R6.5: %s", got)
+	}
+}

@@ -21,12 +21,13 @@ func Message(d *Document, loc *time.Location) string {
 		return ""
 	}
 	parts := []string{reasonText(d)}
-	if last := lastFailure(d); last != "" {
+	if own := outputText(d); own != "" {
+		parts[0] = own
+	} else if last := lastFailure(d); last != "" {
 		parts[0] += ": " + last
 	}
-	if o.NextAttemptAt != nil {
-		now := d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
-		parts = append(parts, "another try may succeed at "+NextTry(o.NextAttemptAt.Time, now, loc))
+	if next := nextText(d, loc); next != "" {
+		parts = append(parts, next)
 	}
 	if hint := hintText(d); hint != "" {
 		parts = append(parts, hint)
@@ -35,6 +36,28 @@ func Message(d *Document, loc *time.Location) string {
 		parts = append(parts, "to run the same operation again: --idempotency-key "+shellWord(*k))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// outputText is the whole story of an output that cannot be written: its error
+// names the file, and the answer's status has no part in it.
+func outputText(d *Document) string {
+	n := len(d.Attempts)
+	if n == 0 || retry.Reason(d.Outcome.Reason) != retry.OutputError || classOf(&d.Attempts[n-1]) != string(retry.ClassOutput) {
+		return ""
+	}
+	if text := d.Attempts[n-1].Error; text != nil {
+		return shortTo(Text(*text), 300)
+	}
+	return ""
+}
+
+// nextText says when another try may succeed, while that lies ahead.
+func nextText(d *Document, loc *time.Location) string {
+	end := d.Operation.StartedAt.Add(time.Duration(d.Outcome.ElapsedMS))
+	if next := d.Outcome.NextAttemptAt; next != nil && next.After(end) {
+		return "another try may succeed at " + NextTry(next.Time, end, loc)
+	}
+	return ""
 }
 
 // StopLine is Message as it stands on stderr, with the prefix.
