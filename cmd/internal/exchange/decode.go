@@ -87,7 +87,7 @@ func undecodable(err error) error {
 func opener(name string) func(*bufio.Reader) (io.Reader, error) {
 	switch name {
 	case "gzip", "x-gzip":
-		return func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+		return openGzip
 	case "deflate":
 		return openDeflate
 	case "br":
@@ -96,6 +96,53 @@ func opener(name string) func(*bufio.Reader) (io.Reader, error) {
 		return func(r *bufio.Reader) (io.Reader, error) {
 			return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		}
+	}
+	return nil
+}
+
+// members is a series of gzip members (RFC 1952 §2.2). What is too short for a
+// header and no part of one is wrong, not cut off: another attempt would bring
+// the same.
+type members struct {
+	src *bufio.Reader
+	*gzip.Reader
+}
+
+func openGzip(r *bufio.Reader) (io.Reader, error) {
+	if err := gzipMagic(r); err != nil {
+		return nil, err
+	}
+	member, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	member.Multistream(false)
+	return &members{r, member}, nil
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	if _, err := m.src.Peek(1); err != nil {
+		return n, err
+	}
+	if err := gzipMagic(m.src); err != nil {
+		return n, err
+	}
+	if err := m.Reset(m.src); err != nil {
+		return n, err
+	}
+	m.Multistream(false)
+	return n, nil
+}
+
+// gzipMagic reports what cannot be the start of a member.
+func gzipMagic(r *bufio.Reader) error {
+	head, _ := r.Peek(2)
+	if !strings.HasPrefix("\x1f\x8b", string(head)) {
+		return gzip.ErrHeader
 	}
 	return nil
 }
