@@ -24,6 +24,7 @@ type operation struct {
 	describe Describer
 	header   http.Header // the request's, with the key
 	body     bodySource  // nil none
+	hold     int64       // Transport.HoldBody
 }
 
 // answer is what an attempt got.
@@ -65,6 +66,15 @@ func (o *operation) attempt(ctx context.Context, _ int) (*answer, retry.Outcome)
 	outcome := o.outcome(out, resp, err)
 	if fault := body.fault(); err != nil && fault != nil {
 		inputFailed(&outcome, fault)
+	}
+	if err == nil && outcome.Class == retry.ClassNone && o.hold > 0 {
+		var complete bool
+		if complete, err = hold(resp, o.hold); err != nil {
+			_ = resp.Body.Close()
+			outcome = o.outcome(out, resp, err)
+		} else if complete {
+			outcome.Phase = retry.PhaseDone
+		}
 	}
 	if err != nil {
 		cancel(nil)

@@ -148,3 +148,47 @@ func TestZeroValue(t *testing.T) {
 		t.Errorf("%s under %+v", rec.Reason, rec.Policy)
 	}
 }
+
+func TestR2_2_HoldBody(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		h2           bool
+		reason       retry.Reason
+		phase        retry.Phase
+		requests     int
+		bytes        int
+	}{
+		{"C1_content_length", "200 size=100B truncate=20B, 200 size=100B", false, retry.Success, retry.PhaseDone, 2, 100},
+		{"C2_chunked", "200 size=100B chunked truncate=20B, 200 size=100B chunked", false, retry.Success, retry.PhaseDone, 2, 100},
+		{"h2_stream", "200 size=100B rst-stream=INTERNAL_ERROR, 200 size=100B", true, retry.Success, retry.PhaseDone, 2, 100},
+		{"exactly_the_limit", "200 size=1000B", false, retry.Success, retry.PhaseDone, 1, 1000},
+		{"longer", "200 size=3MB", false, retry.Success, retry.PhaseResponse, 1, 3_000_000},
+		{"events", "200 size=100B header='Content-Type: text/event-stream'", false, retry.Success, retry.PhaseResponse, 1, 100},
+		{"empty", "204", false, retry.Success, retry.PhaseDone, 1, 0},
+		{"for_ever", "200 size=100B truncate=20B", false, retry.AttemptsExhausted, retry.PhaseBody, 3, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := retrytest.Serve(t, c.script, retrytest.WithHTTP2())
+			tr := over(t, s)
+			tr.HoldBody = 1000
+			if c.h2 {
+				http2Only(tr.Base.(*http.Transport))
+			}
+			resp, err := tr.RoundTrip(request(t, "GET", s.URL, ""))
+			rec := story(t, resp, err)
+			last := rec.Attempts[len(rec.Attempts)-1].Outcome
+			if rec.Reason != c.reason || last.Phase != c.phase || len(s.Log().Records) != c.requests {
+				t.Errorf("%s in phase %s after %d requests: %v", rec.Reason, last.Phase, len(s.Log().Records), err)
+			}
+			if err != nil {
+				if last.Class != retry.ClassTruncated || last.Status != 200 {
+					t.Errorf("class %s, status %d", last.Class, last.Status)
+				}
+				return
+			}
+			if got := read(t, resp); got != string(retrytest.Pattern(int64(c.bytes))) {
+				t.Errorf("%d bytes, want %d", len(got), c.bytes)
+			}
+		})
+	}
+}

@@ -34,9 +34,10 @@
 //
 // # What it cannot promise
 //
-// An operation is one call of RoundTrip. http.Client follows redirects above it: each hop
-// is an operation of its own, and follows at once, whatever Retry-After a 3xx names. A body that breaks off after RoundTrip has returned is the
-// caller's to notice; an outer retry.Do with Describer.Outcome tries that again.
+// An operation is one call of RoundTrip. http.Client follows redirects above it: each
+// hop is an operation of its own, and follows at once, whatever Retry-After a 3xx
+// names. A body that breaks off after RoundTrip has returned is the caller's to
+// notice; Transport.HoldBody, or an outer retry.Do with Describer.Outcome, tries that again.
 //
 // # Silent resends
 //

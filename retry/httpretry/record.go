@@ -1,9 +1,11 @@
 package httpretry
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/bidehttp/bide/retry"
 )
@@ -65,4 +67,35 @@ func (d *delivered) Close() error {
 type upgraded struct {
 	*delivered
 	io.Writer
+}
+
+// hold reads up to limit bytes of a body ahead, and reports whether that was all.
+// A stream of events is not held: its reader wants them as they come.
+func hold(resp *http.Response, limit int64) (complete bool, err error) {
+	if resp.StatusCode == http.StatusSwitchingProtocols ||
+		strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/event-stream") {
+		return false, nil
+	}
+	if resp.Body == http.NoBody {
+		return true, nil
+	}
+	held, err := io.ReadAll(io.LimitReader(resp.Body, limit))
+	if err != nil {
+		return false, err
+	}
+	ahead := io.Reader(bytes.NewReader(held))
+	var one [1]byte
+	switch _, err = io.ReadFull(resp.Body, one[:]); err {
+	case io.EOF:
+		complete = true
+	case nil:
+		ahead = io.MultiReader(ahead, bytes.NewReader(one[:]), resp.Body)
+	default:
+		return false, err
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{ahead, resp.Body}
+	return complete, nil
 }

@@ -57,6 +57,12 @@ type Transport struct {
 	// a negative value keeps none. Once more was sent, the request is not replayable.
 	MaxBody int64
 
+	// HoldBody is how many bytes of a successful answer's body are read before
+	// RoundTrip returns, so that one that breaks off among them is a failure like any
+	// other (R2.2, R9.3); a longer one is delivered as it comes from there on, and an
+	// event stream at once. 0 holds none.
+	HoldBody int64
+
 	// Observe is told each step, in order, in the goroutine of RoundTrip: of
 	// concurrent requests concurrently.
 	Observe func(*http.Request, retry.Event)
@@ -134,6 +140,7 @@ func (t *Transport) operation(req *http.Request) *operation {
 	o := &operation{
 		base: t.base(),
 		req:  req,
+		hold: t.HoldBody,
 		describe: Describer{
 			Policy: t.policy(req.Context(), clock), Clock: clock,
 			IdempotencyHeader: t.IdempotencyHeader, RateLimitHeaders: t.RateLimitHeaders,
