@@ -193,7 +193,7 @@ func failure(a *Attempt) string {
 	switch {
 	case a.Error != nil && *a.Error != "":
 		text := shortTo(Text(*a.Error), 300) // the last word on it: what to do may stand at its end
-		if a.Status != nil && *a.Status > 0 && classOf(a) != string(retry.ClassStatus) {
+		if a.Status != nil && *a.Status > 0 && classOf(a) != string(retry.ClassStatus) && classOf(a) != string(retry.ClassRedirect) {
 			text = StatusText(*a.Status) + ", then " + text
 		} else if a.Status != nil && classOf(a) == string(retry.ClassStatus) {
 			text = StatusText(*a.Status)
