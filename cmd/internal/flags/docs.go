@@ -41,6 +41,19 @@ func files() [][2]string {
 	}
 }
 
+// examples are command lines with what they do, for the man page.
+func examples() [][2]string {
+	return [][2]string{
+		{"bide https://api.example.com/items", "Up to 3 attempts at what is transient; the last answer's body to standard output."},
+		{"bide --attempts 5 --deadline 60s https://api.example.com/items", "Up to 5, and an end within a minute whatever happens."},
+		{"bide --idempotency-key auto --json '{\"amount\":5}' https://api.example.com/payments", "A POST that may be sent again, since every attempt carries the same key."},
+		{"bide -o data.tar.gz https://example.com/data.tar.gz", "The file is the old one or the whole new one, never a part."},
+		{"bide -s --attempts unlimited --deadline 60s --retry-on +404 https://example.com/ready", "Wait until a service answers."},
+		{"bide --timeline json https://api.example.com/items | jq '.attempts[].status'", "The statuses of all attempts."},
+		{"bide --no-fail -s -o body.json -w '%{http_code}' https://api.example.com/items", "The status code, and the body whatever it is."},
+	}
+}
+
 // WriteReference writes docs/reference.md.
 func WriteReference(w io.Writer) error {
 	var b strings.Builder
@@ -132,6 +145,10 @@ func WriteMan(w io.Writer) error {
 				roffItem(&b, strings.TrimSpace(f.names()), strings.Join(append([]string{f.Help + ".", f.Long}, f.facts()...), " "))
 			}
 		}
+	}
+	b.WriteString(".SH EXAMPLES\n")
+	for _, e := range examples() {
+		roffItem(&b, e[0], e[1])
 	}
 	manTables(&b, table)
 	_, err := io.WriteString(w, b.String())

@@ -3,6 +3,8 @@ package flags
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -30,6 +32,24 @@ func TestExitCodesDocument(t *testing.T) {
 	for _, w := range want {
 		if !strings.Contains(page.String(), w) {
 			t.Errorf("R10.3: the page does not hold %q", w)
+		}
+	}
+}
+
+// TestExamplesParse: the man page's command lines are ones that bide takes.
+func TestExamplesParse(t *testing.T) {
+	for _, e := range examples() {
+		line, _, _ := strings.Cut(e[0], " | ")
+		var args []string
+		for i, quoted := range strings.Split(line, "'") {
+			if i%2 == 1 {
+				args = append(args, quoted)
+				continue
+			}
+			args = append(args, strings.Fields(quoted)...)
+		}
+		if _, err := Parse(args[1:], Env{Getenv: func(string) string { return "" }, Open: func(string) (io.ReadCloser, error) { return nil, fs.ErrNotExist }}); err != nil {
+			t.Errorf("%s: %v", e[0], err)
 		}
 	}
 }
