@@ -58,7 +58,7 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 
 // reportUsage prints the one line of an error that stopped the run before any request.
 func reportUsage(ctx context.Context, env Env, err error) exitcode.Code {
-	complain(env, render.Text(err.Error()))
+	complain(env, (&render.Redactor{}).Text(err.Error())) // a URL may stand where a value should
 	return refusalCode(ctx, err)
 }
 
