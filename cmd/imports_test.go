@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"cmd/internal/request":    {"cmd/internal/exitcode", "retry"},
 	"cmd/internal/cookies":    {"cmd/internal/request", "httpdate"},
 	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
-	"cmd/internal/transport":  {"cmd/internal/exitcode", "retry"},
+	"cmd/internal/transport":  {"cmd/internal/exitcode", "retry", "retry/httpretry"},
 	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags":      {"cmd/internal/configfile", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},

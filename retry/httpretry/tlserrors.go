@@ -19,10 +19,10 @@ func handshake(err error) retry.Class {
 	}
 	var record tls.RecordHeaderError
 	var ech *tls.ECHRejectionError
-	alert, hasAlert := remoteAlert(err)
+	alert, hasAlert := TLSAlert(err)
 	text := root(err).Error()
 	switch {
-	case hasAlert && finalAlert(alert), errors.As(err, &record), errors.As(err, &ech),
+	case hasAlert && FinalAlert(alert), errors.As(err, &record), errors.As(err, &ech),
 		errors.Is(err, http.ErrSchemeMismatch), isTLSText(text):
 		return retry.ClassCert
 	case hasAlert, isHandshakeTimeoutText(text):
@@ -42,10 +42,10 @@ func notTrusted(err error) bool {
 		errors.As(err, &invalid) || errors.As(err, &roots)
 }
 
-// remoteAlert is the number of a fatal alert that the peer sent (RFC 8446,
+// TLSAlert is the number of a fatal alert that the peer sent (RFC 8446,
 // section 6.2): crypto/tls gives a *net.OpError of "remote error" around an
 // unexported uint8.
-func remoteAlert(err error) (alert uint8, ok bool) {
+func TLSAlert(err error) (alert uint8, ok bool) {
 	var op *net.OpError
 	if !errors.As(err, &op) {
 		return 0, false
@@ -62,9 +62,9 @@ func remoteAlert(err error) (alert uint8, ok bool) {
 	return uint8(v.Uint()), true
 }
 
-// finalAlert reports whether an alert is a verdict on what was offered, which
+// FinalAlert reports whether an alert is a verdict on what was offered, which
 // another try would offer again, rather than an accident.
-func finalAlert(alert uint8) bool {
+func FinalAlert(alert uint8) bool {
 	switch alert {
 	case 40, // handshake_failure
 		41, 42, 43, 44, 45, 46, // about our certificate
