@@ -143,7 +143,12 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	}
 	stop := out.op.run.console.transfer(r, out.terminal)
 	defer stop()
-	return r.Deliver(ctx, w, o)
+	after := r.Deliver(ctx, w, o)
+	if failed && errors.Is(after.Err, errBinary) { // the status is the news
+		out.op.run.console.problem(errBinary.Error())
+		return o
+	}
+	return after
 }
 
 // excerptOnly reads the start of an error body for the error line, and gives

@@ -65,6 +65,13 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("-o - does not print the body: %q", got)
 		}
 	})
+	t.Run("R2.3_binary_error_body_does_not_hide_the_status", func(t *testing.T) {
+		server := retrytest.Serve(t, "404 body='a\x00b'")
+		got := onTerminal(t, bide, "-q", server.URL)
+		if !strings.Contains(got, "404 Not Found") || !strings.Contains(got, "binary") || strings.Contains(got, "\x00") {
+			t.Errorf("the terminal was sent %q", got)
+		}
+	})
 	t.Run("quiet_after_success_without_retry", func(t *testing.T) {
 		server := retrytest.Serve(t, "200 body=only")
 		if got := onTerminal(t, bide, "-q", server.URL); got != "only" {
