@@ -3,7 +3,10 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,10 +14,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/netrc"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/writeout"
+	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -210,12 +215,21 @@ func (r *run) netrc(g *flags.Group) (netrcLookup, error) {
 	}
 	file, err := netrc.Open(name)
 	if err != nil {
-		if os.IsNotExist(err) {
-			return nil, nil
+		if errors.Is(err, fs.ErrNotExist) && (g.NetrcFile == "" || g.NetrcOptional) {
+			return nil, nil // as if it were empty; one that was named must be there
 		}
-		return nil, err
+		return nil, unreadable(name, err)
 	}
 	return file.Lookup, nil
+}
+
+// unreadable says once which file cannot be read, and why.
+func unreadable(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return &request.Error{Class: retry.ClassInput, Code: exitcode.Input, Err: fmt.Errorf("cannot read %s: %w", render.Text(name), path.Err)}
+	}
+	return err
 }
 
 // writeOutFormat compiles -w's text, "@file" read.
@@ -227,7 +241,7 @@ func (r *run) writeOutFormat(arg string) (*writeout.Format, error) {
 		return os.Open(name)
 	})
 	if err != nil {
-		return nil, err
+		return nil, unreadable(strings.TrimPrefix(arg, "@"), err)
 	}
 	return writeout.Parse(text)
 }

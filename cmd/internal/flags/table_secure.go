@@ -9,7 +9,7 @@ var secureFlags = [...]Flag{
 	{Name: "netrc", Short: "n", Category: CatAuth, Help: "Take credentials from ~/.netrc",
 		Long: "A host that the file does not name gets none.", flag: func(p *parser) *bool { return &p.g.Netrc }},
 	{Name: "netrc-optional", Category: CatAuth, Help: "Like -n, but credentials in the URL win", flag: func(p *parser) *bool { return &p.g.NetrcOptional }},
-	{Name: "netrc-file", Arg: "FILE", Category: CatAuth, Kind: Value, File: true, Help: "Like -n, from FILE", str: func(p *parser) *string { return &p.g.NetrcFile }},
+	{Name: "netrc-file", Arg: "FILE", Category: CatAuth, Kind: Value, File: true, Help: "Like -n, from FILE", Long: "FILE must be there; with --netrc-optional it may be missing.", str: func(p *parser) *string { return &p.g.NetrcFile }},
 	{Name: "cookie", Short: "b", Arg: "DATA|FILE", Category: CatAuth, Kind: Value, Repeats: true, File: true, Secret: true, Help: "Cookies to send: \"a=1; b=2\", or a file to read them from",
 		Long: "What holds a = is sent as it is; anything else is a file, in Netscape's format or as headers, and turns the cookie engine on.", set: setCookie},
 	{Name: "cookie-jar", Short: "c", Arg: "FILE", Category: CatAuth, Kind: Value, File: true, Help: "Write all cookies to FILE at the end; - is standard output",
