@@ -25,6 +25,7 @@ type operation struct {
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
 	answered    bool                 // the last answer is there to be shown
+	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
 	output      *output
 }
 
@@ -93,7 +94,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 // the body of a transient status waits for the engine's decision.
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
 	response, outcome := op.exchange.Attempt(ctx, n)
-	op.responses = append(op.responses, response)
+	op.responses, op.last = append(op.responses, response), ctx
 	if response.Status == 0 || outcome.Err != nil && outcome.Class != retry.ClassStatus {
 		return response, outcome
 	}
@@ -108,7 +109,9 @@ func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, re
 }
 
 // deliverKept writes the body of the last answer where the loop stopped on a
-// status with the body unread (R2.3).
+// status with the body unread (R2.3). A body that breaks off leaves the reason
+// as it is, but the answer was not complete (R10.3); a signal or an output that
+// cannot be written is the reason from then on.
 func (op *operation) deliverKept(ctx context.Context, response *exchange.Response, rec *retry.Record) {
 	if op.output.delivered == response || len(rec.Attempts) == 0 {
 		return
@@ -117,26 +120,40 @@ func (op *operation) deliverKept(ctx context.Context, response *exchange.Respons
 	if last.Class != retry.ClassStatus {
 		return
 	}
-	if after := op.output.deliver(ctx, response, *last); after.Class != retry.ClassStatus {
+	after := op.output.deliver(op.last, response, *last)
+	switch {
+	case after.Class == retry.ClassStatus:
+	case ctx.Err() != nil:
+		rec.Limit = context.Cause(ctx)
+		overrule(rec, retry.Canceled, retry.ClassCanceled, after.Err)
+	case after.Class == retry.ClassOutput:
+		overrule(rec, retry.OutputError, retry.ClassOutput, after.Err)
+	default:
+		op.answered = false
 		op.run.console.problem(op.run.redactor.Text("the error's body is incomplete: " + after.Err.Error()))
+	}
+}
+
+// overrule makes the operation end with reason, whatever the loop said.
+func overrule(rec *retry.Record, reason retry.Reason, class retry.Class, err error) {
+	rec.Reason = reason
+	if n := len(rec.Attempts); n > 0 {
+		a := &rec.Attempts[n-1]
+		a.Outcome.Class, a.Outcome.Err = class, err
+		a.Decision = retry.Decision{Reason: reason}
 	}
 }
 
 // finish commits or gives up the output, and tells how it ended.
 func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Code {
+	if err := op.output.finish(); err != nil && rec.Reason != retry.OutputError && rec.Reason != retry.Canceled {
+		overrule(rec, retry.OutputError, retry.ClassOutput, err)
+	}
 	last := retry.Outcome{}
 	if n := len(rec.Attempts); n > 0 {
 		last = rec.Attempts[n-1].Outcome
 	}
 	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == failNone)
-	if err := op.output.finish(); err != nil {
-		rec.Reason, last.Class, last.Err = retry.OutputError, retry.ClassOutput, err
-		code = exitcode.Output
-		if n := len(rec.Attempts); n > 0 {
-			rec.Attempts[n-1].Outcome = last
-			rec.Attempts[n-1].Decision = retry.Decision{Reason: retry.OutputError}
-		}
-	}
 	return op.report(rec, last, code)
 }
 
