@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	crand "crypto/rand"
 	"io"
 	"math/rand/v2"
@@ -31,9 +32,8 @@ type Env struct {
 	Signals <-chan os.Signal
 	// Terminal reports whether f is a terminal, and its width in columns.
 	Terminal func(f any) (columns int, ok bool)
-	// Password asks a person for one on the terminal, without showing it; ok is
-	// false where there is no terminal. nil: there is none.
-	Password func(prompt string) (password string, ok bool, err error)
+	// AskSecret asks the user for a line that is not shown; nil when nobody is asked.
+	AskSecret func(ctx context.Context, prompt string) (string, error)
 	// Location is the time zone of notices.
 	Location *time.Location
 	// Argv is the process's own argument vector without the program's name, whose
@@ -45,22 +45,26 @@ type Env struct {
 // and turns SIGPIPE into write errors.
 func SystemEnv() Env {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup and a script's background jobs want it
+			signal.Notify(signals, s)
+		}
+	}
 	ignoreBrokenPipes()
 	return Env{
-		Args:     os.Args[1:],
-		Stdin:    os.Stdin,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
-		Getenv:   os.Getenv,
-		Clock:    retry.SystemClock(),
-		Rand:     rand.Float64,
-		Random:   crand.Reader,
-		Signals:  signals,
-		Terminal: terminal,
-		Password: askPassword,
-		Location: time.Local,
-		Argv:     os.Args[1:],
+		Args:      os.Args[1:],
+		Stdin:     os.Stdin,
+		Stdout:    os.Stdout,
+		Stderr:    os.Stderr,
+		Getenv:    os.Getenv,
+		Clock:     retry.SystemClock(),
+		Rand:      rand.Float64,
+		Random:    crand.Reader,
+		Signals:   signals,
+		Terminal:  terminal,
+		AskSecret: askSecret,
+		Location:  time.Local,
+		Argv:      os.Args[1:],
 	}
 }
 

@@ -31,9 +31,8 @@ func Message(d *Document, loc *time.Location) string {
 	if why := reasonText(d); why != "" || len(parts) == 0 {
 		parts = append(parts, cmp.Or(why, Text(o.Reason)))
 	}
-	if o.NextAttemptAt != nil {
-		now := d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
-		parts = append(parts, "another try may succeed at "+NextTry(o.NextAttemptAt.Time, now, loc))
+	if next := nextText(d, loc); next != "" {
+		parts = append(parts, next)
 	}
 	if hint := hintText(d); hint != "" {
 		parts = append(parts, hint)
@@ -44,10 +43,13 @@ func Message(d *Document, loc *time.Location) string {
 	return strings.Join(parts, "; ")
 }
 
-// Cause is what a message says before bide's own words: curl's text alone.
-func Cause(message string) string {
-	cause, _, _ := strings.Cut(message, "; ")
-	return cause
+// nextText says when another try may succeed, while that lies ahead.
+func nextText(d *Document, loc *time.Location) string {
+	end := d.Operation.StartedAt.Add(time.Duration(d.Outcome.ElapsedMS))
+	if next := d.Outcome.NextAttemptAt; next != nil && next.After(end) {
+		return "another try may succeed at " + NextTry(next.Time, end, loc)
+	}
+	return ""
 }
 
 // StopLine is Message as it stands on stderr: with the prefix and, as curl
@@ -92,6 +94,9 @@ func reasonText(d *Document) string {
 	case retry.DeadlineBeforeRetry:
 		if last := d.Attempts; len(last) > 0 && last[len(last)-1].Decision.WaitedMS != nil {
 			return "--deadline " + limit(p.DeadlineMS) + " ran out during the wait"
+		}
+		if n == 0 {
+			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for an attempt"
 		}
 		if wait == "" {
 			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for another attempt"
