@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/curldate"
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/httpdate"
@@ -124,6 +126,18 @@ func (r *run) compareETag(g *prepared) error {
 		}
 	}
 	g.headers = append(slices.Clone(g.headers), request.HeaderLine{Name: "If-None-Match", Value: etag})
+	return nil
+}
+
+// checkETagFile finds out, before anything is sent, that --etag-save names a
+// folder that is not there.
+func checkETagFile(g *prepared) error {
+	if g.EtagSave == "" || g.EtagSave == "-" || g.CreateDirs {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(g.EtagSave)); err != nil {
+		return &flags.UsageError{Message: "Failed creating file for saving etags: " + render.Text(g.EtagSave), Code: exitcode.Input}
+	}
 	return nil
 }
 

@@ -100,6 +100,7 @@ var deliberateDifferences = map[string]deliberate{
 	"F-bad-name":           {"stderr", "error and warning texts"},
 	"F-bad-type":           {"stderr", "error and warning texts"},
 	"F-bad-group":          {"stderr", "error and warning texts"},
+	"etag-save-bad":        {"stderr", "error and warning texts"},
 	"J-exists":             {"stderr", "error and warning texts"},
 	"limit-rate-bad":       {"stderr", "error and warning texts"},
 	"proto-only":           {"stderr", "error and warning texts"},

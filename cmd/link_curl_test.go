@@ -84,6 +84,7 @@ func linkCases() []linkCase {
 		{"preproxy_alone", one(answerOK), "--preproxy socks5h://SOCKS http://h.test/a", ""},
 		{"preproxy_tunnel", one(tunnelOpen, answerOK), "--preproxy socks4a://SOCKS -x SERVER -p http://h.test/a", ""},
 		{"haproxy", one(answerOK), "--haproxy-protocol http://SERVER/a", ""},
+		{"haproxy_clientip", one(answerOK), "--haproxy-clientip 192.0.2.1 http://SERVER/a", "curl 7.88 does not know it"},
 		{"interface", one(answerOK), "--interface 127.0.0.9 http://SERVER/a -w %{local_ip}", ""},
 		{"interface_host", one(answerOK), "--interface host!127.0.0.9 http://SERVER/a -w %{local_ip}", ""},
 		{"interface_missing", one(answerOK), "--interface if!none0 http://SERVER/a", ""},
@@ -143,6 +144,8 @@ func TestLinkLikeCurl(t *testing.T) {
 			switch {
 			case c.differs == "" && got != want:
 				t.Errorf("bide %s\n%s\ncurl\n%s", c.args, got, want)
+			case c.name == "haproxy_clientip" && !strings.HasPrefix(got, "conn 1\nPROXY TCP4 192.0.2.1 127.0.0.1 N "+port+"\r\n"):
+				t.Errorf("the line is missing: %s", got)
 			case c.differs != "" && got == want:
 				t.Errorf("no difference any more: %s", c.differs)
 			}

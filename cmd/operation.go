@@ -7,7 +7,6 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/request"
-	"github.com/bidehttp/bide/cmd/internal/urlglob"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )

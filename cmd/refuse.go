@@ -6,6 +6,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/urlglob"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -13,8 +14,7 @@ import (
 // refuseAll ends the operations of a group whose flags name what cannot be
 // read: one error line, a timeline for each.
 func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Code {
-	r.console.problem(r.redactor.Text(err.Error()))
-	code := refusalCode(ctx, err)
+	code := r.refuse(ctx, err)
 	for _, arg := range g.URLs {
 		r.index++
 		op := &operation{run: r, index: r.index, group: g, given: arg.URL}
@@ -25,8 +25,32 @@ func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Co
 
 // refuse ends an operation that never began: nothing was sent (class request or input).
 func (op *operation) refuse(ctx context.Context, arg flags.URLArg, err error) exitcode.Code {
-	op.run.console.problem(op.run.redactor.Text(err.Error()))
-	return op.tellRefusal(ctx, arg, refusalCode(ctx, err), err)
+	return op.tellRefusal(ctx, arg, op.run.refuse(ctx, err), err)
+}
+
+// refuse prints the line of what cannot be done, and gives its exit code.
+func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
+	code := refusalCode(ctx, err)
+	if !r.console.errors {
+		return code
+	}
+	text := r.redactor.Text(err.Error())
+	var place *urlglob.Error
+	if errors.As(err, &place) {
+		text = r.pointAt(place)
+	}
+	r.console.live.Println(refusalLine(err, code, text))
+	return code
+}
+
+// refusalLine is the line for an error before any request. As in curl, what is
+// wrong with the command line, and not with the URL on it, stands without a code.
+func refusalLine(err error, code exitcode.Code, text string) string {
+	var usage *flags.UsageError
+	if code == exitcode.Usage || errors.As(err, &usage) && usage.Option {
+		code = exitcode.OK
+	}
+	return render.ErrorLine(int(code), text)
 }
 
 // tellRefusal writes the timeline of an operation without attempts.

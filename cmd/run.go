@@ -164,7 +164,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		}
 		var got exitcode.Code
 		if err != nil {
-			got = r.refuse(err)
+			got = r.refuse(ctx, err)
 		} else {
 			got = r.operate(ctx, g, j)
 		}

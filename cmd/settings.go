@@ -25,7 +25,7 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		Resolve: g.Resolve, ConnectTo: g.ConnectTo,
 		KeepaliveTime: g.KeepaliveTime, KeepaliveCount: g.KeepaliveCount, NoKeepalive: g.NoKeepalive, Nagle: g.NoTCPNoDelay,
 		Interface: g.Interface, LocalPort: g.LocalPort, LocalPorts: g.LocalPorts, AttemptDelay: g.HappyEyeballs,
-		HAProxy: g.HAProxy, NoALPN: g.NoALPN,
+		HAProxy: g.HAProxy, HAProxyIP: g.HAProxyIP, NoALPN: g.NoALPN,
 		DNSServer: strings.Join(g.DNSServers, ","), HTTP: g.HTTP,
 		TLS: transport.TLS{
 			Insecure: g.Insecure, CAFile: cmp.Or(g.CACert, env("CURL_CA_BUNDLE")), CAPath: g.CAPath,

@@ -59,6 +59,9 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 		return g, err
 	}
 	g.timeCond = r.timeCondition(g.TimeCond)
+	if err := checkETagFile(g); err != nil {
+		return g, err
+	}
 	if err := r.compareETag(g); err != nil {
 		return g, err
 	}

@@ -165,7 +165,8 @@ type Group struct {
 	Interface                        string
 	LocalPort, LocalPorts            int // first port, number of ports
 	HappyEyeballs                    time.Duration
-	HAProxy, NoALPN, NoSessionID     bool
+	HAProxy, NoALPN                  bool
+	HAProxyIP                        string // --haproxy-clientip
 	HTTP09                           bool
 	PreProxy                         string
 	Proxy10                          bool // --proxy1.0

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -52,6 +53,15 @@ func setLocalPort(p *parser, v string) error {
 		return fmt.Errorf("%s is not a port or a range of ports", quote(v))
 	}
 	p.g.LocalPort, p.g.LocalPorts = a, b-a+1
+	return nil
+}
+
+func setHAProxyIP(p *parser, v string) error {
+	addr, err := netip.ParseAddr(v)
+	if err != nil || addr.Zone() != "" {
+		return fmt.Errorf("%s is not an IP address", quote(v))
+	}
+	p.g.HAProxy, p.g.HAProxyIP = true, addr.String()
 	return nil
 }
 

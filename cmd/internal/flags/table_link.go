@@ -23,7 +23,11 @@ var linkFlags = [...]Flag{
 	{Name: "no-alpn", Category: CatTLS, Help: "Do not agree on the protocol in the TLS handshake",
 		Long: "The request then speaks HTTP/1.1.", flag: func(p *parser) *bool { return &p.g.NoALPN }},
 	{Name: "no-sessionid", Category: CatTLS, Help: "Do not resume TLS sessions",
-		Long: "They never are.", flag: func(p *parser) *bool { return &p.g.NoSessionID }},
+		Long: "They never are.", on: func(*parser, bool) error { return nil }},
+	{Name: "ssl-no-revoke", Category: CatTLS, Help: "Do not ask whether certificates are revoked",
+		Long: "It is never asked; --crlfile looks it up in a file.", on: func(*parser, bool) error { return nil }},
+	{Name: "ssl-revoke-best-effort", Category: CatTLS, Help: "Pass over revocation checks that cannot be made",
+		Long: "None is made but with --crlfile.", on: func(*parser, bool) error { return nil }},
 
 	{Name: "hsts", Arg: "FILE", Category: CatTLS, Kind: Value, Repeats: true, File: true, Help: "Remember in FILE which hosts want https, and obey",
 		Long: "The format is curl's. URLs and redirects to http of such a host go to https. An empty FILE keeps the hosts in memory. Several are all read; the last is written at the end.", set: func(p *parser, v string) error { p.o.Global.HSTS = append(p.o.Global.HSTS, v); return nil }},
@@ -47,6 +51,8 @@ var linkFlags = [...]Flag{
 	{Name: "proxy-tlsv1", Category: CatProxy, Kind: Switch, Help: "TLS 1.0 or later with an https proxy", on: func(p *parser, _ bool) error { p.g.ProxyTLSMin = tls10; return nil }},
 	{Name: "haproxy-protocol", Category: CatProxy, Help: "Send a line of HAProxy's PROXY protocol first",
 		Long: "Version 1, with the addresses of the connection.", flag: func(p *parser) *bool { return &p.g.HAProxy }},
+	{Name: "haproxy-clientip", Arg: "ADDRESS", Category: CatProxy, Kind: Value, Help: "Address to name in the line of --haproxy-protocol",
+		Long: "It implies that flag.", set: setHAProxyIP},
 
 	{Name: "interface", Arg: "NAME", Category: CatConnection, Kind: Value, Help: "Device, address or host name to send from",
 		Long: "if!NAME is a device only, host!NAME an address or host only.", str: func(p *parser) *string { return &p.g.Interface }},

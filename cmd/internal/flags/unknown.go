@@ -11,12 +11,12 @@ const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue
 disable-eprt disable-epsv dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status
 doh-insecure doh-url dump-ca-embed ech egd-file engine false-start follow ftp-account ftp-alternative-to-user
 ftp-create-dirs ftp-method ftp-pasv ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control
-haproxy-clientip hostpubmd5 hostpubsha256 ip-tos ipfs-gateway knownhosts krb libcurl list-only,l login-options
+hostpubmd5 hostpubsha256 ip-tos ipfs-gateway knownhosts krb libcurl list-only,l login-options
 mail-auth mail-from mail-rcpt mail-rcpt-allowfails manual,M metalink mptcp negotiate no-npn ntlm ntlm-wb out-null
 parallel-max-host proxy-ca-native proxy-http2 proxy-negotiate proxy-ntlm proxy-service-name proxy-ssl-allow-beast
 proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser pubkey quote,Q
 random-file sasl-authzid sasl-ir service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec
-socks5-gssapi-service ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd ssl-revoke-best-effort
+socks5-gssapi-service ssl ssl-allow-beast ssl-auto-client-cert ssl-reqd 
 ssl-sessions sslv2,2 sslv3,3 styled-output tcp-fastopen telnet-option,t tftp-blksize tftp-no-options tls-earlydata
 tls13-ciphers tlsauthtype tlspassword tlsuser trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
 

@@ -96,6 +96,13 @@ func TestFrozen(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+func TestPieces(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f.txt")
+	if err := os.WriteFile(name, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Run("not_in_crumbs", func(t *testing.T) {
 		f := mustBuild(t, "", "a=b", "f=@"+name+";encoder=quoted-printable", "g=@"+name, `c="d e=f";encoder=base64`)
 		want := read(t, f)

@@ -38,6 +38,7 @@ type Template struct {
 	MaxRedirects              int // -1 unlimited
 	Post301, Post302, Post303 bool
 	LocationTrusted           bool
+	NoUserinfo                bool     // a redirect to a URL with a user name is refused
 	SchemesRedir              []string // allowed after a redirect; nil: http, https
 }
 

@@ -120,11 +120,14 @@ func (m *maker) proxyLine(ctx context.Context, conn net.Conn) *Error {
 	local, lerr := netip.ParseAddrPort(m.facts.Local)
 	remote, rerr := netip.ParseAddrPort(m.facts.Remote)
 	if lerr == nil && rerr == nil {
-		family := "TCP6"
-		if remote.Addr().Unmap().Is4() {
+		client, family := local.Addr().Unmap(), "TCP6"
+		if own, err := netip.ParseAddr(m.s.HAProxyIP); err == nil {
+			client = own
+		}
+		if client.Is4() {
 			family = "TCP4"
 		}
-		line = fmt.Sprintf("PROXY %s %s %s %d %d\r\n", family, local.Addr().Unmap(), remote.Addr().Unmap(), local.Port(), remote.Port())
+		line = fmt.Sprintf("PROXY %s %s %s %d %d\r\n", family, client, remote.Addr().Unmap(), local.Port(), remote.Port())
 	}
 	return m.talk(ctx, conn, func() *Error {
 		if _, err := conn.Write([]byte(line)); err != nil {

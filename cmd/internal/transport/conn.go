@@ -39,7 +39,8 @@ type Settings struct {
 	LocalPort, LocalPorts int
 	// AttemptDelay is how long an address has for itself; 0 is curl's 200 ms.
 	AttemptDelay time.Duration
-	HAProxy      bool // send a PROXY protocol line first
+	HAProxy      bool   // send a PROXY protocol line first
+	HAProxyIP    string // address to name in it; "" the connection's own
 	NoALPN       bool
 	Nagle        bool   // --no-tcp-nodelay
 	DNSServer    string // "" the system's; host:port[,host:port], for tests and --dns-servers

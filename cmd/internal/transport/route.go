@@ -100,7 +100,7 @@ func (r *route) poolKey(s *Settings) string {
 	k := make(keyBuilder, 0, 192)
 	k.add(r.target.Scheme, s.HTTP, s.UnixSocket, s.AbstractSocket, s.DNSServer, s.KeepaliveTime.String())
 	k.flags(s.IPVersion == 4, s.IPVersion == 6, s.NoKeepalive, s.Nagle, s.HAProxy, s.NoALPN)
-	k.add(s.Interface, strconv.Itoa(s.LocalPort), strconv.Itoa(s.LocalPorts), strconv.Itoa(s.KeepaliveCount))
+	k.add(s.HAProxyIP, s.Interface, strconv.Itoa(s.LocalPort), strconv.Itoa(s.LocalPorts), strconv.Itoa(s.KeepaliveCount))
 	if !r.absoluteURI() {
 		k.add(strings.ToLower(r.target.Host), r.target.Port, strings.ToLower(r.host), r.port)
 	}
