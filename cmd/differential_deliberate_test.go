@@ -11,6 +11,7 @@ type deliberate struct {
 var deliberateDifferences = map[string]deliberate{
 	"f-500": {"exit code, stderr", "exit code of HTTP errors"},
 
+	"next-fail": {"exit code", "exit code of several URLs"},
 	"many-fail": {"exit code", "exit code of several URLs"},
 
 	"short":       {"stdout", "stdout"},
@@ -41,6 +42,7 @@ var deliberateDifferences = map[string]deliberate{
 	"c-unwritable": {"exit code, stderr", "a file that cannot be written"},
 	"D-bad":        {"requests, exit code, stderr", "a file that cannot be written"},
 
+	"config-dashes": {"requests, stderr", "`--option=value`"},
 	"o-long-equals": {"requests, exit code, stderr, files", "`--option=value`"},
 
 	"parsing-ambiguous": {"requests, exit code, stdout, stderr", "abbreviated options"},
@@ -54,6 +56,11 @@ var deliberateDifferences = map[string]deliberate{
 	"connect-to-bad": {"requests, exit code, stdout, stderr", "malformed `--connect-to`"},
 
 	"put-T-stdin-307": {"requests, exit code, stdout, stderr", "a redirected `-T -`"},
+
+	"next-first":    {"requests, exit code, stdout, stderr", "`--next` without a URL before or after it"},
+	"next-trailing": {"requests, stdout", "`--next` without a URL before or after it"},
+
+	"sigv4-s3": {"requests", "`--aws-sigv4` for s3"},
 
 	"http2-plain": {"requests", "`--http2` over http"},
 
@@ -103,9 +110,6 @@ var deliberateDifferences = map[string]deliberate{
 	"etag-save-bad":        {"stderr", "error and warning texts"},
 	"J-exists":             {"stderr", "error and warning texts"},
 	"limit-rate-bad":       {"stderr", "error and warning texts"},
-	"proto-only":           {"stderr", "error and warning texts"},
-	"proto-only-unknown":   {"stderr", "error and warning texts"},
-	"proto-deny":           {"stderr", "error and warning texts"},
 	"proto-redir":          {"stderr", "error and warning texts"},
 	"z-304":                {"stderr", "`-o F`"},
 	"z-newer-o":            {"stderr", "`-o F`"},

@@ -130,6 +130,7 @@ var differentialSite = map[string][]string{
 	"/toftp":       {"HTTP/1.1 302 Found\r\nLocation: ftp://127.0.0.1/x\r\nContent-Length: 0\r\n\r\n"},
 	"/tofile":      {"HTTP/1.1 302 Found\r\nLocation: file:///etc/hostname\r\nContent-Length: 0\r\n\r\n"},
 	"/tospace":     {"HTTP/1.1 302 Found\r\nLocation: /a b?c d#e f\r\nContent-Length: 0\r\n\r\n"},
+	"/touserinfo":  {"HTTP/1.1 302 Found\r\nLocation: http://a:b@$H/x\r\nContent-Length: 0\r\n\r\n"},
 	"/tofragment":  {"HTTP/1.1 302 Found\r\nLocation: /next#frag\r\nContent-Length: 0\r\n\r\n"},
 	"/torelative":  {"HTTP/1.1 302 Found\r\nLocation: deeper/../other?x=1\r\nContent-Length: 0\r\n\r\n"},
 	"/toquery":     {"HTTP/1.1 302 Found\r\nLocation: ?only=query\r\nContent-Length: 0\r\n\r\n"},

@@ -94,12 +94,15 @@ func (op *operation) event(e retry.Event, took time.Duration) render.Event {
 
 // explain prints the error line: why it ended, and the start of an error body
 // that the user would not see otherwise.
-func (op *operation) explain(doc *render.Document) {
+func (op *operation) explain(doc *render.Document, last retry.Outcome) {
 	c := op.run.console
 	if !c.errors {
 		return
 	}
 	line := render.StopLine(doc, op.run.env.Location)
+	if hint := op.hint(last); hint != "" {
+		line += "; " + hint
+	}
 	if excerpt := render.Excerpt(op.output.excerpt); excerpt != "" {
 		line += "; the body says: " + op.run.redactor.Scrub(excerpt)
 	}

@@ -212,7 +212,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 		r.console.live.Println("")
 	}
 	if code != exitcode.OK && !outfileBroken(last.Err) {
-		op.explain(doc)
+		op.explain(doc, last)
 	}
 	if notice := op.output.notice(last); notice != "" {
 		r.console.notice(notice)

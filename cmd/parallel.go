@@ -55,7 +55,7 @@ func newCrew(r *run) *crew {
 		limit = flags.DefaultParallel
 	}
 	c := &crew{
-		run: r, limit: limit, jobs: make(chan func(context.Context)), turn: make(chan struct{}, 1), total: -1,
+		run: r, limit: limit, jobs: make(chan func(context.Context), limit), turn: make(chan struct{}, 1), total: -1,
 		transfers: make(map[*exchange.Response]struct{}),
 	}
 	c.turn <- struct{}{}

@@ -72,6 +72,7 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 	if err != nil {
 		return reportUsage(ctx, env, err)
 	}
+	r.hintAtShell()
 	code := r.operations(ctx)
 	return r.close(code)
 }

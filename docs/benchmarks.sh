@@ -77,6 +77,12 @@ cmp "$dir/out.bide" "$dir/out.curl"
 rm -f "$dir"/out.*
 compare "1 GiB to /dev/null" "$large" "$dir/bide" -q -s -o /dev/null "$url/large" -- curl -q -s -o /dev/null "$url/large"
 compare "1 GiB to a pipe" "$large" bash -c "'$dir/bide' -q -s '$url/large' | cat >/dev/null" -- bash -c "curl -q -s '$url/large' | cat >/dev/null"
+for n in $(seq 2000); do echo "$n"; done >"$dir/numbers"
+(cd "$dir/root" && while read -r n; do echo "answer $n" >"$n"; done <"$dir/numbers")
+while read -r n; do echo "url = \"$url/$n\""; done <"$dir/numbers" >"$dir/list"
+compare "2000 URLs, -Z, a glob" "$pairs" "$dir/bide" -q -s -Z --parallel-max 50 "$url/[1-2000]" -- curl -q -s -Z --parallel-max 50 "$url/[1-2000]"
+compare "2000 URLs, -Z, a list" "$pairs" "$dir/bide" -q -s -Z --parallel-max 50 -K "$dir/list" -- curl -q -s -Z --parallel-max 50 -K "$dir/list"
+compare "2000 URLs, a list" "$pairs" "$dir/bide" -q -s -K "$dir/list" -- curl -q -s -K "$dir/list"
 if command -v python3 >/dev/null; then
   echo
   printf 'peak memory, 1 GiB to a file: bide %s MiB, curl %s MiB\n' \

@@ -38,40 +38,6 @@ type live struct {
 	taken   bool // Deliver or Discard has it
 }
 
-// link ties a hop to one context after the other: a body outlives the context
-// in which its head was read.
-type link struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	parent context.Context // to which it is tied; nil when to none
-	unhook func() bool
-}
-
-func newLink(parent context.Context) *link {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	l := &link{ctx: ctx, cancel: cancel}
-	l.hook(parent)
-	return l
-}
-
-func (l *link) hook(parent context.Context) {
-	l.parent = parent
-	l.unhook = context.AfterFunc(parent, func() { l.cancel(context.Cause(parent)) })
-}
-
-func (l *link) rehook(parent context.Context) {
-	if l.parent == parent {
-		return
-	}
-	l.unhook()
-	l.hook(parent)
-}
-
-func (l *link) end() {
-	l.unhook()
-	l.cancel(context.Canceled)
-}
-
 // settle gives the connection back, or closes it where the body is not whole.
 func (l *live) settle() {
 	keep := l.body.Reusable() && !l.spent

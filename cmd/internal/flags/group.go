@@ -20,7 +20,7 @@ func defaultGroup() Group {
 // what variables and the default config file say about retries.
 func setNext(p *parser, _ bool) error {
 	if p.urls == 0 {
-		return usagef("--next: no URL stands before it")
+		return optionf("--next", "missing URL before it")
 	}
 	if err := p.finishGroup(); err != nil {
 		return err

@@ -222,6 +222,9 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 	if _, unreadable = err.(inputError); unreadable { //nolint:errorlint // as open returns it
 		err = fmt.Errorf("%s; %w", notReadable, err)
 	}
+	if !unreadable && !inCurlsWords(err) {
+		err = fmt.Errorf("%s; %w", badUse, err)
+	}
 	u := usagef("%s: %v", p.nameFor(f), err)
 	u.Option = true
 	if shown := p.spelled[f]; p.src == srcFlag && shown != "" {

@@ -130,6 +130,7 @@ func rows() []row {
 		{"--max-redirs -1 u", func(g *Group, _ *Global) { g.MaxRedirects = -1 }},
 		{"--post301 --post302 --post303 u", func(g *Group, _ *Global) { g.Post301, g.Post302, g.Post303 = true, true, true }},
 		{"--request-target * u", func(g *Group, _ *Global) { g.RequestTarget = "*" }},
+		{"--disallow-username-in-url u", func(g *Group, _ *Global) { g.NoUserinfo = true }},
 		{"--path-as-is u", func(g *Group, _ *Global) { g.PathAsIs = true }},
 		{"--proto-default HTTPS u", func(g *Group, _ *Global) { g.ProtoDefault = "https" }},
 		{"--expect100-timeout 2.5 u", func(g *Group, _ *Global) { g.Expect100Timeout = 2500 * time.Millisecond }},
@@ -212,9 +213,11 @@ func rows() []row {
 		{"--oauth2-bearer t u", func(g *Group, _ *Global) { g.Bearer = "t" }},
 		{"-n --netrc-optional --netrc-file f u", func(g *Group, _ *Global) { g.Netrc, g.NetrcOptional, g.NetrcFile = true, true, "f" }},
 		{"--netrc u", func(g *Group, _ *Global) { g.Netrc = true }},
-		{"-b a=1 -b f --cookie @g=h u", func(g *Group, o *Global) { g.Cookies, o.CookieFiles = []string{"a=1"}, []string{"f", "g=h"} }},
-		{"-c jar -j u", func(_ *Group, o *Global) { o.CookieJar, o.JunkSessionCookies = "jar", true }},
-		{"--cookie-jar jar --junk-session-cookies u", func(_ *Group, o *Global) { o.CookieJar, o.JunkSessionCookies = "jar", true }},
+		{"-b a=1 -b f --cookie @g=h u", func(g *Group, o *Global) {
+			g.Cookies, g.CookieEngine, o.CookieFiles = []string{"a=1"}, true, []string{"f", "g=h"}
+		}},
+		{"-c jar -j u", func(g *Group, o *Global) { g.CookieEngine, o.CookieJar, o.JunkSessionCookies = true, "jar", true }},
+		{"--cookie-jar jar --junk-session-cookies u", func(g *Group, o *Global) { g.CookieEngine, o.CookieJar, o.JunkSessionCookies = true, "jar", true }},
 		{"-k --cacert f --capath d u", func(g *Group, _ *Global) { g.Insecure, g.CACert, g.CAPath = true, "f", "d" }},
 		{"--insecure u", func(g *Group, _ *Global) { g.Insecure = true }},
 		{"-E c:p:q --key k u", func(g *Group, _ *Global) { g.Cert, g.Pass, g.Key = "c", "p:q", "k" }},

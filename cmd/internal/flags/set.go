@@ -240,7 +240,7 @@ func setProtoDefault(p *parser, v string) error {
 	v = strings.ToLower(v)
 	p.g.ProtoDefault = v
 	if err := oneOf(v, "http", "https"); err != nil {
-		return fmt.Errorf("a specified protocol is unsupported by libcurl; %w", err)
+		return fmt.Errorf("%s; %w", unsupported, err)
 	}
 	return nil
 }
@@ -301,13 +301,18 @@ func setUser(p *parser, v string) error {
 
 // setCookie tells text from file names as curl does: text has a "=".
 func setCookie(p *parser, v string) error {
-	if file, ok := strings.CutPrefix(v, "@"); ok {
-		p.o.Global.CookieFiles = append(p.o.Global.CookieFiles, file)
-	} else if strings.Contains(v, "=") {
+	file, isFile := strings.CutPrefix(v, "@")
+	if !isFile && strings.Contains(v, "=") {
 		p.g.Cookies = append(p.g.Cookies, v)
-	} else {
-		p.o.Global.CookieFiles = append(p.o.Global.CookieFiles, v)
+		return nil
 	}
+	p.o.Global.CookieFiles = append(p.o.Global.CookieFiles, file)
+	p.g.CookieEngine = true
+	return nil
+}
+
+func setCookieJar(p *parser, v string) error {
+	p.o.Global.CookieJar, p.g.CookieEngine = v, true
 	return nil
 }
 

@@ -85,6 +85,7 @@ var requestFlags = [...]Flag{
 	{Name: "post303", Category: CatRequest, Help: "Keep POST after a 303", flag: func(p *parser) *bool { return &p.g.Post303 }},
 	{Name: "request-target", Arg: "PATH", Category: CatRequest, Kind: Value, Help: "Send PATH in the request line instead of the URL's path",
 		Long: "For OPTIONS *, and for servers that are picky about paths. The URL still says where to connect.", set: setRequestTarget},
+	{Name: "disallow-username-in-url", Category: CatRequest, Help: "Refuse URLs that hold a user name, also those of redirects", flag: func(p *parser) *bool { return &p.g.NoUserinfo }},
 	{Name: "path-as-is", Category: CatRequest, Help: "Leave /../ and /./ in the URL's path", flag: func(p *parser) *bool { return &p.g.PathAsIs }},
 	{Name: "proto-default", Arg: "SCHEME", Category: CatRequest, Kind: Value, Default: "http", Values: []string{"http", "https"},
 		Help: "Scheme of a URL that has none", set: setProtoDefault},

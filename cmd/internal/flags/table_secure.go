@@ -13,7 +13,7 @@ var secureFlags = [...]Flag{
 	{Name: "cookie", Short: "b", Arg: "DATA|FILE", Category: CatAuth, Kind: Value, Repeats: true, File: true, Secret: true, Help: "Cookies to send: \"a=1; b=2\", or a file to read them from",
 		Long: "What holds a = is sent as it is; anything else is a file, in Netscape's format or as headers, and turns the cookie engine on.", set: setCookie},
 	{Name: "cookie-jar", Short: "c", Arg: "FILE", Category: CatAuth, Kind: Value, File: true, Help: "Write all cookies to FILE at the end; - is standard output",
-		Long: "The format is Netscape's, which -b reads.", str: func(p *parser) *string { return &p.o.Global.CookieJar }},
+		Long: "The format is Netscape's, which -b reads.", set: setCookieJar},
 	{Name: "junk-session-cookies", Short: "j", Category: CatAuth, Help: "Leave out session cookies when reading a file", flag: func(p *parser) *bool { return &p.o.Global.JunkSessionCookies }},
 
 	{Name: "insecure", Short: "k", Category: CatTLS, Common: true, Help: "Do not verify the server's certificate",

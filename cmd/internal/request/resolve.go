@@ -76,7 +76,8 @@ func (u *URL) WithScheme(scheme string) *URL {
 	return &v
 }
 
-// WithQuery gives the URL with more query text after what it has (-G, --url-query).
+// WithQuery gives the URL with more query text after what it has (-G,
+// --url-query). As in curl, %XX in that text is sent in lower case.
 func (u *URL) WithQuery(text string) (*URL, error) {
 	if err := (urlParser{}).scan(text); err != nil {
 		return nil, err
@@ -85,6 +86,18 @@ func (u *URL) WithQuery(text string) (*URL, error) {
 	if v.Query != "" && text != "" {
 		text = "&" + text
 	}
-	v.Query, v.HasQuery = v.Query+text, true
+	v.Query, v.HasQuery = v.Query+lowerEscapes(text), true
 	return &v, nil
+}
+
+// lowerEscapes writes the digits of each %XX in lower case.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' && unhex(b[i+1]) >= 0 && unhex(b[i+2]) >= 0 {
+			copy(b[i+1:], strings.ToLower(s[i+1:i+3]))
+			i += 2
+		}
+	}
+	return string(b)
 }

@@ -20,6 +20,9 @@ func (m *maker) addresses(ctx context.Context, host, port string, proxy bool) ([
 	if err != nil {
 		return nil, m.fail(retry.ClassRequest, exitcode.BadURL, retry.PhaseResolve, "Port number was not a decimal number between 0 and 65535", err)
 	}
+	if name := strings.ToLower(strings.TrimSuffix(host, ".")); strings.HasSuffix(name, ".onion") || name == "onion" {
+		return nil, m.fail(retry.ClassNXDomain, exitcode.Resolve, retry.PhaseResolve, "Not resolving .onion address (RFC 7686)", nil)
+	}
 	start := m.pool.mono()
 	addrs, asked, err := m.find(ctx, host, port)
 	m.facts.LookedUp = m.pool.mono()

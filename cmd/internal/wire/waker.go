@@ -23,6 +23,10 @@ func past() time.Time { return time.Unix(1, 0) }
 
 func (w *waker) start(ctx context.Context, conn net.Conn) {
 	w.conn = conn
+	if direct, ok := ctx.(interface{ AfterFunc(f func()) func() bool }); ok {
+		w.stop = direct.AfterFunc(w.fire) // as context.AfterFunc would do, with less around it
+		return
+	}
 	w.stop = context.AfterFunc(ctx, w.fire)
 }
 
