@@ -34,6 +34,9 @@ type Env struct {
 	Terminal func(f any) (columns int, ok bool)
 	// AskSecret asks the user for a line that is not shown; nil when nobody is asked.
 	AskSecret func(ctx context.Context, prompt string) (string, error)
+	// Background reports whether the shell runs the process in the background of
+	// its terminal. nil: it does not.
+	Background func() bool
 	// Location is the time zone of notices.
 	Location *time.Location
 	// Argv is the process's own argument vector without the program's name, whose
@@ -52,19 +55,20 @@ func SystemEnv() Env {
 	}
 	ignoreBrokenPipes()
 	return Env{
-		Args:      os.Args[1:],
-		Stdin:     os.Stdin,
-		Stdout:    os.Stdout,
-		Stderr:    os.Stderr,
-		Getenv:    os.Getenv,
-		Clock:     retry.SystemClock(),
-		Rand:      rand.Float64,
-		Random:    crand.Reader,
-		Signals:   signals,
-		Terminal:  terminal,
-		AskSecret: askSecret,
-		Location:  time.Local,
-		Argv:      os.Args[1:],
+		Args:       os.Args[1:],
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Getenv:     os.Getenv,
+		Clock:      retry.SystemClock(),
+		Rand:       rand.Float64,
+		Random:     crand.Reader,
+		Signals:    signals,
+		Terminal:   terminal,
+		AskSecret:  askSecret,
+		Background: background,
+		Location:   time.Local,
+		Argv:       os.Args[1:],
 	}
 }
 

@@ -25,6 +25,7 @@ type operation struct {
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
 	answered    bool                 // the last answer is there to be shown
+	kept        bool                 // its head is: it was not given up for a wait
 	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
 	output      *output
 
@@ -100,7 +101,8 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	}
 	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
 	op.settle()
-	op.answered = err == nil && response != nil
+	op.kept = response != nil
+	op.answered = err == nil && op.kept
 	if op.answered {
 		op.deliverKept(ctx, response, &rec)
 	}

@@ -203,7 +203,7 @@ func (out *output) excerptOnly(ctx context.Context, r *exchange.Response, o retr
 
 // finish commits what is to be kept, and writes the header file.
 func (out *output) finish() error {
-	if r := out.op.final(); r != nil && len(r.Blocks) > 0 {
+	if r := out.op.final(); r != nil && out.op.kept && len(r.Blocks) > 0 {
 		if err := out.dumpHead(r.Blocks); err != nil {
 			return err
 		}

@@ -25,8 +25,8 @@ func (op *operation) writeOut(rec *retry.Record, code exitcode.Code, doc *render
 		return nil
 	}
 	values := op.values(rec, code)
-	if doc != nil && code != exitcode.OK {
-		values.ErrorMessage = errorMessage(doc)
+	if doc != nil && code != exitcode.OK && doc.Outcome.Message != nil {
+		values.ErrorMessage = render.Cause(*doc.Outcome.Message)
 	}
 	err := op.group.format.Write(op.stdout(), op.run.console.live, values, func(name string, add bool) (io.WriteCloser, error) {
 		mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
@@ -51,18 +51,6 @@ func (w turnWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return w.op.run.env.Stdout.Write(p)
-}
-
-// errorMessage is curl's %{errormsg}: the failure of the last attempt where that
-// has a text, else why the operation ended. %{stop_reason} has a word for that.
-func errorMessage(doc *render.Document) string {
-	if n := len(doc.Attempts); n > 0 && doc.Attempts[n-1].Error != nil {
-		return *doc.Attempts[n-1].Error
-	}
-	if doc.Outcome.Message != nil {
-		return *doc.Outcome.Message
-	}
-	return ""
 }
 
 func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Values {

@@ -25,6 +25,9 @@ func Message(d *Document, loc *time.Location) string {
 		return ""
 	}
 	var parts []string
+	if own := outputText(d); own != "" {
+		return own
+	}
 	if last := lastFailure(d); last != "" {
 		parts = append(parts, last)
 	}
@@ -41,6 +44,25 @@ func Message(d *Document, loc *time.Location) string {
 		parts = append(parts, "to run the same operation again: --idempotency-key "+shellWord(*k))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Cause is what a message says before bide's own words: curl's text alone.
+func Cause(message string) string {
+	cause, _, _ := strings.Cut(message, "; ")
+	return cause
+}
+
+// outputText is the whole story of an output that cannot be written: its error
+// names the file, and the answer's status has no part in it.
+func outputText(d *Document) string {
+	n := len(d.Attempts)
+	if n == 0 || retry.Reason(d.Outcome.Reason) != retry.OutputError || classOf(&d.Attempts[n-1]) != string(retry.ClassOutput) {
+		return ""
+	}
+	if text := d.Attempts[n-1].Error; text != nil {
+		return bounded(Text(*text), longestError)
+	}
+	return ""
 }
 
 // nextText says when another try may succeed, while that lies ahead.
