@@ -32,12 +32,13 @@ var deliberateDifferences = map[string]deliberate{
 
 	"b-file-headers": {"requests", "cookies from a header file"},
 
-	"d-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
-	"H-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
-	"w-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
-	"T-missing":      {"stderr", "a file that cannot be read"},
-	"config-missing": {"stderr", "a file that cannot be read"},
-	"b-file-missing": {"stderr", "a file that cannot be read"},
+	"d-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"H-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"w-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"T-missing":          {"stderr", "a file that cannot be read"},
+	"netrc-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
+	"config-missing":     {"stderr", "a file that cannot be read"},
+	"b-file-missing":     {"stderr", "a file that cannot be read"},
 
 	"c-unwritable": {"exit code, stderr", "a file that cannot be written"},
 	"D-bad":        {"requests, exit code, stderr", "a file that cannot be written"},

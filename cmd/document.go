@@ -94,7 +94,11 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 	}
 	for _, f := range r.Header {
 		if render.AllowedHeader(f.Name, op.run.options.Global.TimelineHeaders) {
-			d.Headers[strings.ToLower(f.Name)] = op.run.redactor.HeaderValue(f.Name, f.Value)
+			name, value := strings.ToLower(f.Name), op.run.redactor.HeaderValue(f.Name, f.Value)
+			if before, several := d.Headers[name]; several {
+				value = before + ", " + value // RFC 9110, section 5.3
+			}
+			d.Headers[name] = value
 		}
 	}
 	return d

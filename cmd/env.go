@@ -32,9 +32,8 @@ type Env struct {
 	Signals <-chan os.Signal
 	// Terminal reports whether f is a terminal, and its width in columns.
 	Terminal func(f any) (columns int, ok bool)
-	// Password asks a person for one on the terminal, without showing it; ok is
-	// false where there is no terminal; nil: there is none. The end of ctx ends it.
-	Password func(ctx context.Context, prompt string) (password string, ok bool, err error)
+	// AskSecret asks the user for a line that is not shown; nil when nobody is asked.
+	AskSecret func(ctx context.Context, prompt string) (string, error)
 	// Background reports whether the shell runs the process in the background of
 	// its terminal. nil: it does not.
 	Background func() bool
@@ -49,7 +48,11 @@ type Env struct {
 // and turns SIGPIPE into write errors.
 func SystemEnv() Env {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup and a script's background jobs want it
+			signal.Notify(signals, s)
+		}
+	}
 	ignoreBrokenPipes()
 	return Env{
 		Args:       os.Args[1:],
@@ -62,7 +65,7 @@ func SystemEnv() Env {
 		Random:     crand.Reader,
 		Signals:    signals,
 		Terminal:   terminal,
-		Password:   askPassword,
+		AskSecret:  askSecret,
 		Background: background,
 		Location:   time.Local,
 		Argv:       os.Args[1:],

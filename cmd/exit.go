@@ -29,7 +29,10 @@ func signalCode(ctx context.Context) exitcode.Code {
 	return exitcode.Interrupted
 }
 
-// exitCode is R10.3: what the process says of one finished operation.
+// exitCode is R10.3: what the process says of one finished operation. noFail
+// makes an answer that could be shown a success: callers give it only where
+// there is one (R2.3). An operation that a limit stopped before its first
+// request has no last outcome.
 func exitCode(ctx context.Context, reason retry.Reason, last retry.Outcome, noFail bool) exitcode.Code {
 	complete := last.Class == retry.ClassNone || last.Class == retry.ClassStatus
 	switch reason {
@@ -44,10 +47,10 @@ func exitCode(ctx context.Context, reason retry.Reason, last retry.Outcome, noFa
 	case retry.ChecksumMismatch:
 		return exitcode.BadProtocol
 	}
-	if complete && noFail {
+	if complete && noFail && last.Status != 0 {
 		return exitcode.OK
 	}
-	if complete && last.Status != 0 && stoppedByLimit(reason) {
+	if complete && stoppedByLimit(reason) {
 		return exitcode.Temporary
 	}
 	return failureCode(last)

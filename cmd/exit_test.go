@@ -41,6 +41,8 @@ func TestExitCode(t *testing.T) {
 		{"committed output", retry.OutputCommitted, retry.Outcome{Class: retry.ClassTruncated}, false, 18},
 		{"checksum", retry.ChecksumMismatch, retry.Outcome{Class: retry.ClassChecksum}, false, 1},
 		{"certificate", retry.TransportError, retry.Outcome{Class: retry.ClassCert}, false, 60},
+		{"a hold beyond the cap, nothing sent", retry.RetryAfterExceedsCap, retry.Outcome{}, false, 75},
+		{"a hold beyond the deadline, nothing sent, --no-fail", retry.DeadlineBeforeRetry, retry.Outcome{}, true, 75},
 		{"canceled", retry.Canceled, retry.Outcome{}, false, 130},
 	} {
 		t.Run("R10.3_"+tt.name, func(t *testing.T) {

@@ -49,5 +49,5 @@ func printed(env Env, write func(io.Writer) error) exitcode.Code {
 	case outfileBroken(err):
 		return exitcode.Output
 	}
-	return reportUsage(env, err)
+	return reportUsage(context.Background(), env, err)
 }

@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"cmd/internal/savefile":   {},
 	"cmd/internal/cookies":    {"cmd/internal/savefile", "cmd/internal/request", "httpdate"},
 	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
-	"cmd/internal/transport":  {"cmd/internal/auth", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/transport":  {"cmd/internal/auth", "cmd/internal/exitcode", "retry", "retry/httpretry"},
 	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags":      {"cmd/internal/auth", "cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},

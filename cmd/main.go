@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
@@ -36,42 +35,23 @@ func commands() []command {
 // Main is the whole process: it returns the exit code. Env's signals cancel
 // what is under way (R10.1).
 func Main(ctx context.Context, env Env) int {
-	ctx, stop := withSignals(ctx, env.Signals)
-	defer stop()
+	return int(underSignals(ctx, env.Signals, func(ctx context.Context) exitcode.Code {
+		return dispatch(ctx, env)
+	}))
+}
+
+func dispatch(ctx context.Context, env Env) exitcode.Code {
 	if len(env.Args) > 0 {
 		if flags.IsCompletionRequest(env.Args) {
-			return int(printed(env, func(w io.Writer) error { return flags.Complete(w, env.Args) }))
+			return printed(env, func(w io.Writer) error { return flags.Complete(w, env.Args) })
 		}
 		for _, c := range commands() {
 			if c.name == env.Args[0] {
-				return int(c.run(ctx, env, env.Args[1:]))
+				return c.run(ctx, env, env.Args[1:])
 			}
 		}
 	}
-	return int(runRequests(ctx, env))
-}
-
-// withSignals cancels the context, with the signal as the cause, when one arrives.
-func withSignals(ctx context.Context, signals <-chan os.Signal) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if signals == nil {
-		return ctx, func() { cancel(context.Canceled) }
-	}
-	done := make(chan struct{})
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		select {
-		case s := <-signals:
-			cancel(signalError{s})
-		case <-done:
-		}
-	}()
-	return ctx, func() {
-		close(done)
-		<-finished
-		cancel(context.Canceled)
-	}
+	return runRequests(ctx, env)
 }
 
 // complain prints one clear line of a usage error.

@@ -2,13 +2,11 @@ package cmd
 
 import (
 	"context"
-	"errors"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/request"
-	"github.com/bidehttp/bide/cmd/internal/urlglob"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -27,6 +25,9 @@ type operation struct {
 
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
+	answered    bool                 // the last answer is there to be shown
+	kept        bool                 // its head is: it was not given up for a wait
+	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
 	output      *output
 
 	num    int        // of the URL among those of the command line: %{urlnum}
@@ -39,7 +40,7 @@ type operation struct {
 func (r *run) operate(ctx context.Context, g *prepared, j job) exitcode.Code {
 	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL}
 	if err := op.prepare(j.URLArg); err != nil {
-		return r.refuse(err)
+		return op.refuse(ctx, j.URLArg, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
@@ -102,7 +103,9 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	}
 	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
 	op.settle()
-	if err == nil && response != nil {
+	op.kept = response != nil
+	op.answered = err == nil && op.kept
+	if op.answered {
 		op.deliverKept(ctx, response, &rec)
 	}
 	return &rec
@@ -113,7 +116,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 // the body of a transient status waits for the engine's decision.
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
 	response, outcome := op.exchange.Attempt(ctx, n)
-	op.responses = append(op.responses, response)
+	op.responses, op.last = append(op.responses, response), ctx
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus {
 		return response, outcome
 	}
@@ -152,7 +155,9 @@ func (op *operation) settle() {
 }
 
 // deliverKept writes the body of the last answer where the loop stopped on a
-// status with the body unread (R2.3).
+// status with the body unread (R2.3). A body that breaks off leaves the reason
+// as it is, but the answer was not complete (R10.3); a signal or an output that
+// cannot be written is the reason from then on.
 func (op *operation) deliverKept(ctx context.Context, response *exchange.Response, rec *retry.Record) {
 	if op.output.delivered == response || len(rec.Attempts) == 0 {
 		return
@@ -161,26 +166,40 @@ func (op *operation) deliverKept(ctx context.Context, response *exchange.Respons
 	if last.Class != retry.ClassStatus {
 		return
 	}
-	if after := op.output.deliver(ctx, response, *last); after.Class != retry.ClassStatus {
+	after := op.output.deliver(op.last, response, *last)
+	switch {
+	case after.Class == retry.ClassStatus:
+	case ctx.Err() != nil:
+		rec.Limit = context.Cause(ctx)
+		overrule(rec, retry.Canceled, retry.ClassCanceled, after.Err)
+	case after.Class == retry.ClassOutput:
+		overrule(rec, retry.OutputError, retry.ClassOutput, after.Err)
+	default:
+		op.answered = false
 		op.run.console.problem(op.run.redactor.Text("the error's body is incomplete: " + after.Err.Error()))
+	}
+}
+
+// overrule makes the operation end with reason, whatever the loop said.
+func overrule(rec *retry.Record, reason retry.Reason, class retry.Class, err error) {
+	rec.Reason = reason
+	if n := len(rec.Attempts); n > 0 {
+		a := &rec.Attempts[n-1]
+		a.Outcome.Class, a.Outcome.Err = class, err
+		a.Decision = retry.Decision{Reason: reason}
 	}
 }
 
 // finish commits or gives up the output, and tells how it ended.
 func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Code {
+	if err := op.output.finish(); err != nil && rec.Reason != retry.OutputError && rec.Reason != retry.Canceled {
+		overrule(rec, retry.OutputError, retry.ClassOutput, err)
+	}
 	last := retry.Outcome{}
 	if n := len(rec.Attempts); n > 0 {
 		last = rec.Attempts[n-1].Outcome
 	}
-	code := exitCode(ctx, rec.Reason, last, op.group.Fail == failNone)
-	if err := op.output.finish(); err != nil {
-		rec.Reason, last.Class, last.Err = retry.OutputError, retry.ClassOutput, err
-		code = exitcode.Output
-		if n := len(rec.Attempts); n > 0 {
-			rec.Attempts[n-1].Outcome = last
-			rec.Attempts[n-1].Decision = retry.Decision{Reason: retry.OutputError}
-		}
-	}
+	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == failNone)
 	return op.report(rec, last, code)
 }
 
@@ -192,6 +211,9 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	var doc *render.Document
 	if failed || r.timeline.wants(len(rec.Attempts)) {
 		doc = op.document(rec, code)
+	}
+	if doc != nil && op.output.midLine && r.console.live.Terminal() {
+		r.console.live.Println("")
 	}
 	if code != exitcode.OK && !outfileBroken(last.Err) {
 		op.explain(doc, last)
@@ -222,41 +244,4 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 		op.run.console.failure(late, op.run.redactor.Text(err.Error()))
 	}
 	return late
-}
-
-// refuse ends an operation that never began: nothing was sent (class request or input).
-func (r *run) refuse(err error) exitcode.Code {
-	code := refusalCode(err)
-	if r.console.errors {
-		text := r.redactor.Text(err.Error())
-		var place *urlglob.Error
-		if errors.As(err, &place) {
-			text = r.pointAt(place)
-		}
-		r.console.live.Println(refusalLine(err, code, text))
-	}
-	return code
-}
-
-// refusalLine is the line for an error before any request. As in curl, what is
-// wrong with the command line, and not with the URL on it, stands without a code.
-func refusalLine(err error, code exitcode.Code, text string) string {
-	var usage *flags.UsageError
-	if code == exitcode.Usage || errors.As(err, &usage) && usage.Option {
-		code = exitcode.OK
-	}
-	return render.ErrorLine(int(code), text)
-}
-
-// refusalCode is the exit code of an error before any request.
-func refusalCode(err error) exitcode.Code {
-	var usage *flags.UsageError
-	if errors.As(err, &usage) {
-		return usage.Code
-	}
-	var classified retry.Classified
-	if errors.As(err, &classified) {
-		return failureCode(retry.Outcome{Class: classified.RetryClass(), Err: err})
-	}
-	return exitcode.Usage
 }

@@ -43,6 +43,7 @@ type output struct {
 	path      string          // of the file, "" stdout
 	terminal  bool            // stdout, and a terminal
 	explicit  bool            // -o - was given: binary bodies are welcome, too
+	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
 	remote    bool   // the response may name the file (-J)
@@ -158,8 +159,8 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 		}
 	}
 	var w io.Writer = out.sink
-	if out.terminal && !out.explicit {
-		w = &terminalGuard{w: w}
+	if out.terminal {
+		w = &terminalGuard{w: w, out: out, checked: out.explicit}
 	}
 	if out.op.includesHead() {
 		if err := writeBlocks(out.sink, r.Blocks); err != nil {
@@ -175,6 +176,10 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	defer stop()
 	heads := len(r.Blocks)
 	after := r.Deliver(ctx, w, o)
+	if failed && errors.Is(after.Err, errBinary) { // the status is the news
+		out.op.run.console.problem(errBinary.Error())
+		return o
+	}
 	if trailers := r.Blocks[heads:]; len(trailers) > 0 && out.op.includesHead() {
 		if err := writeBlocks(out.sink, trailers); err != nil {
 			after.Class, after.Phase, after.Err = retry.ClassOutput, retry.PhaseBody, err
@@ -198,7 +203,7 @@ func (out *output) excerptOnly(ctx context.Context, r *exchange.Response, o retr
 
 // finish commits what is to be kept, and writes the header file.
 func (out *output) finish() error {
-	if r := out.op.final(); r != nil && len(r.Blocks) > 0 {
+	if r := out.op.final(); r != nil && out.op.kept && len(r.Blocks) > 0 {
 		if err := out.dumpHead(r.Blocks); err != nil {
 			return err
 		}
@@ -370,9 +375,11 @@ func (e *excerptWriter) Write(p []byte) (int, error) {
 // errBinary refuses a binary body on a terminal, as curl does.
 var errBinary = errors.New("the body is binary and would garble the terminal; use -o FILE to save it, or -o - to print it all the same")
 
-// terminalGuard looks at the first bytes of a body for a terminal.
+// terminalGuard looks at the first bytes of a body for a terminal, and at the
+// last one: what follows on the terminal starts on a line of its own.
 type terminalGuard struct {
 	w       io.Writer
+	out     *output
 	checked bool
 }
 
@@ -382,6 +389,9 @@ func (g *terminalGuard) Write(p []byte) (int, error) {
 		if bytes.IndexByte(p[:min(len(p), 2000)], 0) >= 0 {
 			return 0, &outfile.Error{Path: "stdout", Err: errBinary}
 		}
+	}
+	if len(p) > 0 {
+		g.out.midLine = p[len(p)-1] != '\n'
 	}
 	return g.w.Write(p)
 }

@@ -77,7 +77,7 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 		g, err := c.run.prepare(ctx, &c.run.options.Groups[i])
 		groups = append(groups, g)
 		if err != nil {
-			c.ended(c.run.refuse(err))
+			c.ended(c.run.refuseAll(ctx, g, err))
 			continue
 		}
 		c.start(ctx, g)
@@ -100,7 +100,7 @@ func (c *crew) start(ctx context.Context, g *prepared) {
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
-				c.ended(c.run.refuse(err))
+				c.ended(c.run.refuse(ctx, err))
 			default:
 				c.running.Add(1)
 				c.ended(c.run.operate(ctx, g, j))

@@ -4,114 +4,80 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"github.com/bidehttp/bide/cmd/internal/auth"
-	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
-	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/render"
 )
 
-// credentials completes what -u, -U and --aws-sigv4 say: passwords that are
-// missing are asked for on the terminal, as curl does.
-func (r *run) credentials(ctx context.Context, g *prepared) error {
-	if g.HasAWSSigV4 {
-		s, err := auth.ParseSigV4(g.AWSSigV4)
-		if err != nil {
-			return err // flags has checked it
-		}
-		g.sigV4 = &s
+// errNobody: there is no terminal to ask on.
+var errNobody = errors.New("no terminal")
+
+// askPasswords completes -u and -U that name a user only, as curl does. Where
+// there is nobody to ask the password is empty. Nothing has been sent yet.
+func askPasswords(ctx context.Context, env Env, options *flags.Options) error {
+	if env.AskSecret == nil {
+		return nil
 	}
-	if g.HasUser {
-		var given bool
-		if g.user, g.password, given = strings.Cut(g.User, ":"); !given && g.Bearer == "" {
-			var err error
-			if g.password, err = r.askFor(ctx, "-u", "host", g.user); err != nil {
-				return err
+	for i := range options.Groups {
+		g := &options.Groups[i]
+		for _, c := range []struct {
+			whose string
+			pair  *string
+		}{{"host", &g.User}, {"proxy", &g.ProxyUser}} {
+			if *c.pair == "" || strings.Contains(*c.pair, ":") {
+				continue
 			}
-			g.User = g.user + ":" + g.password
+			secret, err := env.AskSecret(ctx, fmt.Sprintf("Enter %s password for user '%s': ", c.whose, render.Text(*c.pair)))
+			if errors.Is(err, errNobody) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("cannot read the %s password: %w", c.whose, err)
+			}
+			*c.pair += ":" + secret
 		}
-	}
-	if g.ProxyUser != "" && !strings.Contains(g.ProxyUser, ":") {
-		password, err := r.askFor(ctx, "-U", "proxy", g.ProxyUser)
-		if err != nil {
-			return err
-		}
-		g.ProxyUser += ":" + password
 	}
 	return nil
 }
 
-func (r *run) askFor(ctx context.Context, flag, side, user string) (string, error) {
-	if r.env.Password != nil {
-		password, ok, err := r.env.Password(ctx, fmt.Sprintf("Enter %s password for user '%s':", side, printableUser(user)))
-		if err != nil && ctx.Err() != nil {
-			err = canceledError{context.Cause(ctx), signalCode(ctx)}
-		}
-		if ok || err != nil {
-			return password, err
-		}
+// askSecret reads a line from the process's terminal without showing it. It
+// gives up, and shows what is typed again, when ctx ends.
+func askSecret(ctx context.Context, prompt string) (string, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err == nil {
+		defer tty.Close()
+		return readSecret(ctx, tty, tty, prompt)
 	}
-	return "", &flags.UsageError{
-		Message: flag + " has no password, and there is no terminal to ask on; write USER: for an empty one",
-		Code:    exitcode.Usage,
+	if !isatty.IsTerminal(os.Stdin.Fd()) {
+		return "", errNobody
 	}
+	return readSecret(ctx, os.Stdin, os.Stderr, prompt)
 }
 
-// printableUser keeps control characters away from the terminal.
-func printableUser(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return '?'
-		}
-		return c
-	}, s)
-}
-
-// canceledError is a question that a signal ended.
-type canceledError struct {
-	cause error
-	code  exitcode.Code
-}
-
-func (e canceledError) Error() string           { return "canceled: " + e.cause.Error() }
-func (e canceledError) Unwrap() error           { return e.cause }
-func (e canceledError) RetryClass() retry.Class { return retry.ClassCanceled }
-func (e canceledError) ExitCode() exitcode.Code { return e.code }
-
-// askPassword asks on the controlling terminal: standard input may be a body.
-// When ctx ends first, the terminal gets its echo back.
-func askPassword(ctx context.Context, prompt string) (string, bool, error) {
-	tty, err := os.OpenFile(terminalDevice, os.O_RDWR, 0)
+func readSecret(ctx context.Context, from *os.File, to io.Writer, prompt string) (string, error) {
+	fd := int(from.Fd())
+	shown, err := term.GetState(fd)
 	if err != nil {
-		return "", false, nil //nolint:nilerr // no terminal is no failure
+		return "", errNobody
 	}
-	defer tty.Close()
-	if !term.IsTerminal(int(tty.Fd())) {
-		return "", false, nil
+	if _, err := io.WriteString(to, prompt); err != nil {
+		return "", err
 	}
-	state, err := term.GetState(int(tty.Fd()))
-	if err != nil {
-		return "", false, nil //nolint:nilerr // no terminal that we can use
+	secret, err := abandonable(ctx, func() (string, error) {
+		b, err := term.ReadPassword(fd)
+		return string(b), err
+	})
+	if ctx.Err() != nil {
+		// The reader still sleeps, and would show nothing again only after it.
+		_ = term.Restore(fd, shown)
 	}
-	fmt.Fprint(tty, prompt)
-	type answer struct {
-		password []byte
-		err      error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		password, err := term.ReadPassword(int(tty.Fd()))
-		answers <- answer{password, err}
-	}()
-	defer fmt.Fprintln(tty)
-	select {
-	case a := <-answers:
-		return string(a.password), true, a.err
-	case <-ctx.Done():
-		return "", true, errors.Join(context.Cause(ctx), term.Restore(int(tty.Fd()), state))
-	}
+	// The line's end was not shown either.
+	_, _ = io.WriteString(to, "\n")
+	return secret, err
 }

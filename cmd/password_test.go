@@ -1,63 +1,88 @@
-package cmd
+//go:build unix
+
+package cmd_test
 
 import (
-	"context"
-	"errors"
+	"bytes"
+	"io"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/creack/pty"
 
 	"github.com/bidehttp/bide/retry/retrytest"
 )
 
-// TestPassword: what -u and -U leave out is asked for once for each group.
+// typed runs the binary on a terminal, and types text when it was asked.
+func typed(t *testing.T, bide, question, text string, args ...string) (sent string, cmd *exec.Cmd) {
+	t.Helper()
+	cmd = exec.Command(bide, args...)
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	var out bytes.Buffer
+	buf := make([]byte, 4096)
+	for !strings.Contains(out.String(), question) {
+		n, err := tty.Read(buf)
+		if err != nil {
+			t.Fatalf("not asked: %q", out.String())
+		}
+		out.Write(buf[:n])
+	}
+	// What is typed before the echo is off would be shown: wait for the reader.
+	time.Sleep(200 * time.Millisecond)
+	if _, err := io.WriteString(tty, text); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(&out, tty) // ends with EIO when the process has ended
+	_ = cmd.Wait()            // callers look at its state
+	return out.String(), cmd
+}
+
+// TestPassword: -u and -U without a password ask for it, and show nothing of it.
 func TestPassword(t *testing.T) {
-	s := retrytest.Serve(t, "200")
-	ask := func(args ...string) (code int, asked []string, stderr string) {
-		env, _, errs := testEnv(append([]string{"-q", "-sS"}, args...)...)
-		env.Password = func(_ context.Context, prompt string) (string, bool, error) {
-			asked = append(asked, prompt)
-			return "sesame", true, nil
+	bide := buildBide(t)
+	t.Run("host", func(t *testing.T) {
+		server := retrytest.Serve(t, "200 body=done")
+		sent, _ := typed(t, bide, "Enter host password for user 'ann': ", "plan ted\n", "-q", "-v", "-u", "ann", server.URL)
+		if !strings.Contains(sent, "done") || strings.Contains(sent, "plan ted") {
+			t.Errorf("the terminal was sent %q", sent)
 		}
-		return Main(context.Background(), env), asked, errs.String()
-	}
-	authorization := func(name string) string {
-		records := s.Log().Records
-		for _, f := range records[len(records)-1].Header {
-			if f.Name == name {
-				return f.Value
-			}
+		if got := server.Log().Records[0].Get("Authorization"); got != "Basic YW5uOnBsYW4gdGVk" {
+			t.Errorf("sent %q", got)
 		}
-		return ""
-	}
-	if code, asked, _ := ask("-u", "me", s.URL, s.URL); code != 0 || len(asked) != 1 || asked[0] != "Enter host password for user 'me':" {
-		t.Errorf("exit %d, asked %q", code, asked)
-	}
-	if got := authorization("Authorization"); got != "Basic bWU6c2VzYW1l" {
-		t.Errorf("sent %q", got)
-	}
-	if code, asked, _ := ask("-U", "me\x1b", "-x", s.URL, "http://h.test/"); code != 0 || len(asked) != 1 || asked[0] != "Enter proxy password for user 'me?':" {
-		t.Errorf("exit %d, asked %q", code, asked)
-	}
-	for _, args := range [][]string{{"-u", "me:", s.URL}, {"-u", "me:x", s.URL}, {"-u", "me", "--oauth2-bearer", "t", s.URL}, {s.URL}} {
-		if code, asked, stderr := ask(args...); code != 0 || len(asked) != 0 {
-			t.Errorf("%q: exit %d, asked %q: %s", args, code, asked, stderr)
+	})
+	t.Run("proxy", func(t *testing.T) {
+		server := retrytest.Serve(t, "200 body=done")
+		typed(t, bide, "Enter proxy password for user 'ann': ", "plan ted\n", "-q", "-U", "ann", "-x", server.URL, "http://known.invalid/")
+		if got := server.Log().Records[0].Get("Proxy-Authorization"); got != "Basic YW5uOnBsYW4gdGVk" {
+			t.Errorf("sent %q", got)
 		}
-	}
-	before := len(s.Log().Records)
-	if r := runMain(t, "-q", "-u", "me", s.URL); r.code != 2 || !strings.Contains(r.stderr, "no password") {
-		t.Errorf("without a terminal: %+v", r)
-	}
-	env, _, _ := testEnv("-q", "-s", "-u", "me", s.URL)
-	ctx, cancel := context.WithCancel(context.Background())
-	env.Password = func(ctx context.Context, _ string) (string, bool, error) {
-		cancel()
-		<-ctx.Done()
-		return "", true, errors.New("woken")
-	}
-	if code := Main(ctx, env); code != 130 {
-		t.Errorf("R10.1: canceled while asking: exit %d", code)
-	}
-	if got := len(s.Log().Records); got != before {
-		t.Errorf("%d requests went out", got-before)
-	}
+	})
+	t.Run("R10.1_interrupted", func(t *testing.T) {
+		server := retrytest.Serve(t, "200")
+		_, cmd := typed(t, bide, "password", "\x03", "-q", "-u", "ann", server.URL)
+		if code := cmd.ProcessState.ExitCode(); code != 130 {
+			t.Errorf("exit code %d, want 130", code)
+		}
+		if n := len(server.Log().Records); n != 0 {
+			t.Errorf("%d requests after an interrupt", n)
+		}
+	})
+	t.Run("nobody_to_ask", func(t *testing.T) {
+		server := retrytest.Serve(t, "200")
+		cmd := exec.Command(bide, "-q", "-s", "-u", "ann", server.URL)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a controlling terminal
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if got := server.Log().Records[0].Get("Authorization"); got != "Basic YW5uOg==" {
+			t.Errorf("sent %q", got)
+		}
+	})
 }

@@ -84,3 +84,20 @@ func TestSecretsOfUserFlag(t *testing.T) {
 		t.Errorf("--no-redact hides the credentials: %s", got.stderr)
 	}
 }
+
+// TestSecretsInUsage/R11.1: a URL that a flag took for its value is hidden like any other.
+func TestSecretsInUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"--attempts", "http://u:hunter2-userinfo@h/?token=hunter2-query"},
+		{"--deadline", "https://u:hunter2-userinfo@h/"},
+		{"-r", "http://u:hunter2-userinfo@h/"},
+		{"--resolve", "http://u:hunter2-userinfo@h/"},
+		{"--tls-max", "http://u:hunter2-userinfo@h/"},
+		{"--retry-on", "http://u:hunter2-userinfo@h/"},
+	} {
+		got := runMain(t, append(args, "http://127.0.0.1:1/")...)
+		if got.code == 0 || got.stderr == "" || strings.Contains(got.stdout+got.stderr, "hunter2") {
+			t.Errorf("%s: exit code %d, %s", args[0], got.code, got.stderr)
+		}
+	}
+}

@@ -54,9 +54,9 @@ const gcPercent = 400
 
 // runRequests is the root command: every URL on the command line, in order.
 func runRequests(ctx context.Context, env Env) exitcode.Code {
-	options, err := flags.Parse(env.Args, parseEnv(env))
+	options, err := abandonable(ctx, func() (*flags.Options, error) { return flags.Parse(env.Args, parseEnv(env)) })
 	if err != nil {
-		return reportUsage(env, err)
+		return reportUsage(ctx, env, err)
 	}
 	if options.Global.Help {
 		return printHelp(env, options.Global.HelpCategory)
@@ -65,9 +65,12 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 		return printVersion(env)
 	}
 	flags.ScrubArgs(env.Argv, options.Secrets)
-	r, err := newRun(env, options)
+	if err := askPasswords(ctx, env, options); err != nil {
+		return reportUsage(ctx, env, err)
+	}
+	r, err := abandonable(ctx, func() (*run, error) { return newRun(env, options) })
 	if err != nil {
-		return reportUsage(env, err)
+		return reportUsage(ctx, env, err)
 	}
 	r.hintAtShell()
 	code := r.operations(ctx)
@@ -75,9 +78,9 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 }
 
 // reportUsage prints the one line of an error that stopped the run before any request.
-func reportUsage(env Env, err error) exitcode.Code {
-	code := refusalCode(err)
-	fmt.Fprintln(env.Stderr, refusalLine(err, code, render.Text(err.Error())))
+func reportUsage(ctx context.Context, env Env, err error) exitcode.Code {
+	code := refusalCode(ctx, err)
+	fmt.Fprintln(env.Stderr, refusalLine(err, code, (&render.Redactor{}).Text(err.Error()))) // a URL may stand where a value should
 	return code
 }
 
@@ -154,7 +157,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 	g, err := r.prepare(ctx, group)
 	defer g.close()
 	if err != nil {
-		return r.refuse(err), !r.options.Global.FailEarly
+		return r.refuseAll(ctx, g, err), !r.options.Global.FailEarly
 	}
 	for j, err := range r.jobs(g) {
 		if !r.pace(ctx) {
@@ -162,7 +165,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		}
 		var got exitcode.Code
 		if err != nil {
-			got = r.refuse(err)
+			got = r.refuse(ctx, err)
 		} else {
 			got = r.operate(ctx, g, j)
 		}

@@ -3,7 +3,10 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +26,9 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
+// netrcLookup gives a host's login and password; user narrows it.
+type netrcLookup = func(host, user string) (login, password string, ok bool)
+
 // prepared is what the operations of one group share: files and standard input
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
@@ -32,7 +38,7 @@ type prepared struct {
 	headers  []request.HeaderLine
 	body     request.Body // of -d, -F and their kin, nil none
 	query    string       // of --url-query and -G
-	lookup   func(host, user string) (string, string, bool)
+	lookup   netrcLookup
 	sigV4    *auth.SigV4
 	user     string // of -u
 	password string
@@ -63,15 +69,15 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 	if err := r.compareETag(g); err != nil {
 		return g, err
 	}
-	if g.lookup, err = r.netrc(group); err != nil {
+	if g.lookup, err = abandonable(ctx, func() (netrcLookup, error) { return r.netrc(group) }); err != nil {
 		return g, err
 	}
 	if group.WriteOut != "" {
-		if g.format, err = r.writeOutFormat(group.WriteOut); err != nil {
+		if g.format, err = abandonable(ctx, func() (*writeout.Format, error) { return r.writeOutFormat(group.WriteOut) }); err != nil {
 			return g, err
 		}
 	}
-	if err := r.credentials(ctx, g); err != nil {
+	if err := g.credentials(); err != nil {
 		return g, err
 	}
 	settings, err := r.settings(group)
@@ -235,22 +241,35 @@ func methodOf(g *flags.Group, arg flags.URLArg) string {
 }
 
 // netrc opens the .netrc file that -n, --netrc-optional or --netrc-file asks for.
-func (r *run) netrc(g *flags.Group) (func(host, user string) (string, string, bool), error) {
+func (r *run) netrc(g *flags.Group) (netrcLookup, error) {
 	if !g.Netrc && !g.NetrcOptional && g.NetrcFile == "" {
 		return nil, nil
 	}
 	name := cmp.Or(g.NetrcFile, r.env.Getenv("NETRC"))
 	if name == "" {
-		name = filepath.Join(r.env.Getenv("HOME"), ".netrc")
+		home := r.env.Getenv("HOME")
+		if home == "" {
+			return nil, nil // never the current directory's
+		}
+		name = filepath.Join(home, ".netrc")
 	}
 	file, err := netrc.Open(name)
 	if err != nil {
-		if os.IsNotExist(err) {
-			return nil, nil
+		if errors.Is(err, fs.ErrNotExist) && (g.NetrcFile == "" || g.NetrcOptional) {
+			return nil, nil // as if it were empty; one that was named must be there
 		}
-		return nil, err
+		return nil, unreadable(name, err)
 	}
 	return file.Lookup, nil
+}
+
+// unreadable says once which file cannot be read, and why.
+func unreadable(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return &request.Error{Class: retry.ClassInput, Code: exitcode.Input, Err: fmt.Errorf("cannot read %s: %w", render.Text(name), path.Err)}
+	}
+	return err
 }
 
 // writeOutFormat compiles -w's text, "@file" read.
@@ -262,7 +281,7 @@ func (r *run) writeOutFormat(arg string) (*writeout.Format, error) {
 		return os.Open(name)
 	})
 	if err != nil {
-		return nil, err
+		return nil, unreadable(strings.TrimPrefix(arg, "@"), err)
 	}
 	return writeout.Parse(text)
 }

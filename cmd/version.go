@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -29,13 +30,11 @@ func printVersion(env Env) exitcode.Code {
 	if c := buildCommit(); c != "" {
 		line += " (" + c + ")"
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%s %s/%s %s\nProtocols: http https\nFeatures: brotli deflate gzip HTTP2 HTTP3 IPv6 jitter Retry-After timeline TLS UnixSockets zstd\n",
-		line, runtime.GOOS, runtime.GOARCH, runtime.Version())
-	if err != nil {
-		complain(env, "cannot write stdout: "+err.Error())
-		return exitcode.Output
-	}
-	return exitcode.OK
+	return printed(env, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s %s/%s %s\nProtocols: http https\nFeatures: brotli deflate gzip HTTP2 HTTP3 IPv6 jitter Retry-After timeline TLS UnixSockets zstd\n",
+			line, runtime.GOOS, runtime.GOARCH, runtime.Version())
+		return err
+	})
 }
 
 // buildCommit is the commit that the binary was built from, "" unknown.

@@ -30,6 +30,7 @@ url=http://127.0.0.1:$port
 
 # seconds CMD...: wall time of one run, in seconds
 seconds() {
+  if [ -n "${fresh-}" ]; then rm -f "$dir"/out.*; sleep 0.2; fi # not timed
   local start=$EPOCHREALTIME
   "$@" >/dev/null 2>&1
   local end=$EPOCHREALTIME
@@ -70,10 +71,12 @@ nproc | sed 's/$/ processors/'
 echo
 compare "start-up: -s URL" "$pairs" "$dir/bide" -q -s "$url/small" -- curl -q -s "$url/small"
 large=$(( pairs < 7 ? pairs : 7 ))
-compare "1 GiB to a file" "$large" "$dir/bide" -q -s -o "$dir/out.bide" "$url/large" -- curl -q -s -o "$dir/out.curl" "$url/large"
+fresh=1 compare "1 GiB to a new file" "$large" "$dir/bide" -q -s -o "$dir/out.bide" "$url/large" -- curl -q -s -o "$dir/out.curl" "$url/large"
+compare "1 GiB over an old file" "$large" "$dir/bide" -q -s -o "$dir/out.bide" "$url/large" -- curl -q -s -o "$dir/out.curl" "$url/large"
+cmp "$dir/out.bide" "$dir/out.curl"
+rm -f "$dir"/out.*
 compare "1 GiB to /dev/null" "$large" "$dir/bide" -q -s -o /dev/null "$url/large" -- curl -q -s -o /dev/null "$url/large"
 compare "1 GiB to a pipe" "$large" bash -c "'$dir/bide' -q -s '$url/large' | cat >/dev/null" -- bash -c "curl -q -s '$url/large' | cat >/dev/null"
-cmp "$dir/out.bide" "$dir/out.curl"
 for n in $(seq 2000); do echo "$n"; done >"$dir/numbers"
 (cd "$dir/root" && while read -r n; do echo "answer $n" >"$n"; done <"$dir/numbers")
 while read -r n; do echo "url = \"$url/$n\""; done <"$dir/numbers" >"$dir/list"

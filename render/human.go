@@ -385,9 +385,8 @@ func (s *sheet) ending() {
 		text += ", " + plural(o.Requests, "request")
 	}
 	text += ", exit " + strconv.Itoa(o.ExitCode)
-	if o.NextAttemptAt != nil {
-		end := s.d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
-		text += "; another try may succeed at " + NextTry(o.NextAttemptAt.Time, end, s.o.Location)
+	if next := nextText(s.d, s.o.Location); next != "" {
+		text += "; " + next
 	}
 	reason := Text(o.Reason)
 	for i, l := range wrap(reason+text, s.o.Width, "  ", s.o.ASCII) {

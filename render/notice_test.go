@@ -127,3 +127,38 @@ func TestMessageOfEveryReason(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestMessageKeepsAdvice: the last line leaves room for what an error says at
+// its end; that of a wait does not.
+func TestMessageKeepsAdvice(t *testing.T) {
+	long := strings.Repeat("x", 130) + " decrypt it first"
+	d := sample("GET", "https://h/", "transport_error", 58, try{class: "request", err: long})
+	if got := Message(d, nil); !strings.Contains(got, "decrypt it first") {
+		t.Errorf("got %s", got)
+	}
+	huge := sample("GET", "https://h/", "transport_error", 58, try{class: "request", err: strings.Repeat("x", 5000)})
+	if got := Message(huge, nil); len(got) > 450 {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// TestMessageOfAnOutput: the error of an output names the file itself.
+func TestMessageOfAnOutput(t *testing.T) {
+	d := sample("GET", "https://h/", "output_error", 23, try{status: 200, class: "output", err: "cannot write f: disk full"})
+	if got, want := Message(d, nil), "cannot write f: disk full"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestNextTryLiesAhead: a time that has passed when the operation ends is not
+// named as the next one (R6.5).
+func TestNextTryLiesAhead(t *testing.T) {
+	d := sample("GET", "https://h/", "canceled", 130, try{status: 503, class: "status", header: "5", minimum: 5 * time.Second})
+	if got := Message(d, nil); !strings.Contains(got, "another try may succeed at 10:00:05") {
+		t.Errorf("R6.5: %s", got)
+	}
+	d.Outcome.ElapsedMS = MS(6 * time.Second)
+	if got := Message(d, nil); strings.Contains(got, "another try") {
+		t.Errorf("R6.5: %s", got)
+	}
+}

@@ -148,14 +148,14 @@ func FuzzRedact(f *testing.F) {
 		}, secret)
 		r := &Redactor{}
 		if len(secret) < 4 || strings.Contains("https://h/p?q=***@host", secret) || plainWord(secret) {
-			t.Skip()
+			return // too short or too common to be told from what may be shown
 		}
 		for _, raw := range []string{"https://u:" + secret + "@host/p?q=1", "https://" + secret + "@host/", "//" + secret + "@host", "/p?q=" + secret, "https://host/p?q=1&" + secret + "#" + secret} {
 			if got := r.Location(raw); strings.Contains(got, secret) {
 				t.Errorf("URL(%q) = %q", raw, got)
 			}
 		}
-		if got := (&Redactor{Secrets: []string{secret}}).Text("error: " + secret + "!"); strings.Contains(got, secret) && strings.Trim(secret, ".!:error *") != "" {
+		if got := (&Redactor{Secrets: []string{secret}}).Text("error: " + secret + "!"); strings.Contains(got, secret) && strings.Trim(secret, ".!:ero *") != "" {
 			t.Errorf("Text: %q", got)
 		}
 		for _, got := range []string{Text(secret), r.Text(secret), r.HeaderLine("Authorization: " + secret)} {

@@ -22,7 +22,6 @@ type try struct {
 	source  string
 	wait    time.Duration // after it; with a source
 	would   time.Duration
-	url     string
 	hops    []Hop
 	dials   []Connection
 	id      string

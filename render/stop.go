@@ -25,15 +25,17 @@ func Message(d *Document, loc *time.Location) string {
 		return ""
 	}
 	var parts []string
+	if own := outputText(d); own != "" {
+		return own
+	}
 	if last := lastFailure(d); last != "" {
 		parts = append(parts, last)
 	}
 	if why := reasonText(d); why != "" || len(parts) == 0 {
 		parts = append(parts, cmp.Or(why, Text(o.Reason)))
 	}
-	if o.NextAttemptAt != nil {
-		now := d.Operation.StartedAt.Add(time.Duration(o.ElapsedMS))
-		parts = append(parts, "another try may succeed at "+NextTry(o.NextAttemptAt.Time, now, loc))
+	if next := nextText(d, loc); next != "" {
+		parts = append(parts, next)
 	}
 	if hint := hintText(d); hint != "" {
 		parts = append(parts, hint)
@@ -48,6 +50,28 @@ func Message(d *Document, loc *time.Location) string {
 func Cause(message string) string {
 	cause, _, _ := strings.Cut(message, "; ")
 	return cause
+}
+
+// outputText is the whole story of an output that cannot be written: its error
+// names the file, and the answer's status has no part in it.
+func outputText(d *Document) string {
+	n := len(d.Attempts)
+	if n == 0 || retry.Reason(d.Outcome.Reason) != retry.OutputError || classOf(&d.Attempts[n-1]) != string(retry.ClassOutput) {
+		return ""
+	}
+	if text := d.Attempts[n-1].Error; text != nil {
+		return bounded(Text(*text), longestError)
+	}
+	return ""
+}
+
+// nextText says when another try may succeed, while that lies ahead.
+func nextText(d *Document, loc *time.Location) string {
+	end := d.Operation.StartedAt.Add(time.Duration(d.Outcome.ElapsedMS))
+	if next := d.Outcome.NextAttemptAt; next != nil && next.After(end) {
+		return "another try may succeed at " + NextTry(next.Time, end, loc)
+	}
+	return ""
 }
 
 // StopLine is Message as it stands on stderr: with the prefix and, as curl
@@ -92,6 +116,9 @@ func reasonText(d *Document) string {
 	case retry.DeadlineBeforeRetry:
 		if last := d.Attempts; len(last) > 0 && last[len(last)-1].Decision.WaitedMS != nil {
 			return "--deadline " + limit(p.DeadlineMS) + " ran out during the wait"
+		}
+		if n == 0 {
+			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for an attempt"
 		}
 		if wait == "" {
 			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for another attempt"

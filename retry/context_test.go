@@ -88,7 +88,7 @@ func TestR10_1_CanceledInAnAttempt(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsNotLostToACancellation(t *testing.T) {
+func TestR10_1a_AnAnswerIsNotLostToACancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := newRig(plain, ok)
 	r.during = func(context.Context, int) { cancel() }
@@ -99,7 +99,7 @@ func TestAnAnswerIsNotLostToACancellation(t *testing.T) {
 	}
 }
 
-func TestAnOutputErrorIsNotBlamedOnTheContext(t *testing.T) {
+func TestR10_1a_AnOutputErrorIsNotBlamedOnTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := newRig(plain, failure(retry.ClassOutput))
 	r.during = func(context.Context, int) { cancel() }
@@ -171,7 +171,7 @@ func TestLimitsWithoutTimers(t *testing.T) {
 	}
 }
 
-func TestNestedLoopsPassThrough(t *testing.T) {
+func TestR4_12b_NestedLoopsPassThrough(t *testing.T) {
 	inner := newRig(plain, told(503, 5*sec))
 	inner.loop.Budget = &budget{left: 9}
 	r := newRig(plain, status(503))

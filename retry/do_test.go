@@ -131,7 +131,7 @@ func TestDecisionTable(t *testing.T) {
 		{"cut_after_the_request_POST_without_key", plain, []retry.Outcome{post(cut), ok}, retry.UnsafeMethod, at(0)},
 		{"cut_after_the_request_POST_with_key", plain, []retry.Outcome{keyed(cut), ok}, retry.Success, at(0, sec)},
 		{"server_never_recovers", with(func(p *retry.Policy) { p.Jitter, p.Attempts = 0, 5 }), []retry.Outcome{refused}, retry.AttemptsExhausted, at(0, sec, 3*sec, 7*sec, 15*sec)},
-		{"A5_local_exponent_grows_underneath", with(func(p *retry.Policy) { p.Jitter, p.Attempts, p.Base = 0, 5, 400*ms }),
+		{"R4.4_A5_local_exponent_grows_underneath", with(func(p *retry.Policy) { p.Jitter, p.Attempts, p.Base = 0, 5, 400*ms }),
 			[]retry.Outcome{told(503, sec)}, retry.AttemptsExhausted, at(0, sec, 2*sec, 3600*ms, 6800*ms)},
 		{"R2.1_unlimited_until_the_deadline", with(func(p *retry.Policy) {
 			p.Jitter, p.Backoff, p.Attempts, p.Deadline = 0, retry.Fixed, retry.Unlimited, 3500*ms

@@ -19,8 +19,8 @@ func TestR4_12_TheServersWordIsTold(t *testing.T) {
 		until time.Duration // after the start; 0 none
 	}{
 		{"minimum", told(429, 3*sec), origin, 3 * sec},
-		{"minimum_beyond_the_cap", told(429, time.Hour), origin, time.Hour},
-		{"unsafe_to_repeat", post(told(503, 3*sec)), origin, 3 * sec},
+		{"R4.12a_minimum_beyond_the_cap", told(429, time.Hour), origin, time.Hour},
+		{"R4.12a_unsafe_to_repeat", post(told(503, 3*sec)), origin, 3 * sec},
 		{"another_hop's_origin", told(429, 3*sec), elsewhere, 3 * sec},
 		{"no_minimum", status(429), origin, 0},
 		{"not_transient", told(404, 3*sec), origin, 0},
@@ -62,7 +62,7 @@ func TestR4_12_HoldBeforeTheFirstAttempt(t *testing.T) {
 	}
 }
 
-func TestR4_12_HoldThatNothingMayFollow(t *testing.T) {
+func TestR4_12a_HoldThatNothingMayFollow(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*retry.Policy)
@@ -106,7 +106,7 @@ func TestR4_12_HoldExtendedWhileWaiting(t *testing.T) {
 	r.want(t, rec, retry.Success, 5*sec)
 }
 
-func TestR4_12_HoldToldByAnotherDuringARetrysWait(t *testing.T) {
+func TestR4_12a_HoldToldByAnotherDuringARetrysWait(t *testing.T) {
 	r := held(plain, 0, status(503), ok)
 	r.loop.Observe = func(ev retry.Event) {
 		if ev.Kind == retry.EventWait {
@@ -120,7 +120,7 @@ func TestR4_12_HoldToldByAnotherDuringARetrysWait(t *testing.T) {
 	}
 }
 
-func TestR4_12_HoldRefusesTheRetryAfterItsWait(t *testing.T) {
+func TestR4_12a_HoldRefusesTheRetryAfterItsWait(t *testing.T) {
 	r := held(with(func(p *retry.Policy) { p.Jitter, p.RetryMaxTime = 0, 3*sec }), 0, status(503), ok)
 	r.loop.Observe = func(ev retry.Event) {
 		if ev.Kind == retry.EventWait {

@@ -73,7 +73,7 @@ func TestR6_3_TheNearerLimitIsTheCause(t *testing.T) {
 	}{
 		{"max-time_first", sec, 2 * sec, retry.ErrAttemptTimeout},
 		{"deadline_first", 2 * sec, sec, retry.ErrDeadline},
-		{"equal", sec, sec, retry.ErrDeadline},
+		{"R6.3a_equal", sec, sec, retry.ErrDeadline},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(with(func(p *retry.Policy) { p.MaxTime, p.Deadline, p.Attempts = c.maxTime, c.deadline, 1 }), ok)
@@ -85,7 +85,7 @@ func TestR6_3_TheNearerLimitIsTheCause(t *testing.T) {
 	}
 }
 
-func TestR6_5_DeadlineMessageShowsTheLimitAndTheAnswer(t *testing.T) {
+func TestR6_5a_DeadlineMessageShowsTheLimitAndTheEarlierAnswer(t *testing.T) {
 	r := newRig(with(func(p *retry.Policy) { p.Jitter, p.Deadline = 0, 3*sec }), told(503, 2*sec), ok)
 	rec, _, err := slow(r, 0, time.Hour)
 	r.want(t, rec, retry.DeadlineExceeded, 0, 2*sec)
@@ -137,7 +137,7 @@ func TestR4_6_WaitsCountFromTheAnswer(t *testing.T) {
 	}
 }
 
-func TestR4_6_EarlyWakingSleepsAgain(t *testing.T) {
+func TestR4_6a_EarlyWakingSleepsAgain(t *testing.T) {
 	r := newRig(plain, status(503), ok)
 	r.clock.Oversleep(-300 * time.Millisecond)
 	r.during = func(_ context.Context, n int) {
@@ -164,7 +164,7 @@ func (c stepClock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.FakeClock.Sleep(ctx, d)
 }
 
-func TestR4_6_A11_WallClockJumpsDoNotMatter(t *testing.T) {
+func TestR4_6a_A11_WallClockJumpsDoNotMatter(t *testing.T) {
 	for name, jump := range map[string]time.Duration{"back": -24 * time.Hour, "forward": 24 * time.Hour} {
 		r := newRig(plain, told(429, 3*sec), ok)
 		r.loop.Observe = func(ev retry.Event) {
@@ -214,7 +214,7 @@ func TestR6_2_RecheckedWithoutASleep(t *testing.T) {
 	}
 }
 
-func TestR6_1_WokenLateBeyondRetryMaxTime(t *testing.T) {
+func TestR6_2a_WokenLateBeyondRetryMaxTime(t *testing.T) {
 	r := newRig(with(func(p *retry.Policy) { p.RetryMaxTime = 5 * sec }), status(503), ok)
 	r.clock.Oversleep(time.Hour)
 	_, rec, _ := r.run(t.Context())

@@ -209,6 +209,33 @@ func TestDispersion(t *testing.T) {
 	}
 }
 
+// TestRatioIsExact is R4.4a: the ratio counts to nine decimals, and products
+// and quotients with it round down.
+func TestRatioIsExact(t *testing.T) {
+	window := func(jitter float64, base, limit time.Duration) (floor, ceiling time.Duration) {
+		p := with(func(p *retry.Policy) { p.Jitter, p.Base, p.Cap = jitter, base, limit })
+		d := p.Decide(retry.State{Failures: 1, Counted: 1}, status(503), 0)
+		return d.Floor, d.Ceiling
+	}
+	for _, c := range []struct {
+		name           string
+		jitter         float64
+		base, limit    time.Duration
+		floor, ceiling time.Duration
+	}{
+		{"R4.4a_ninth_decimal_counts", 0.000000001, sec, 0, sec, sec + 1},
+		{"R4.4a_tenth_decimal_does_not", 0.0000000004, sec, 0, sec, sec},
+		{"R4.4a_product_rounds_down", 0.333333333, 10, 0, 10, 13},
+		{"R4.4a_quotient_rounds_down", 0.2, 10, 10, 8, 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if floor, ceiling := window(c.jitter, c.base, c.limit); floor != c.floor || ceiling != c.ceiling {
+				t.Errorf("window %d to %d, want %d to %d", floor, ceiling, c.floor, c.ceiling)
+			}
+		})
+	}
+}
+
 // TestStrangeValues is R4.5 for values that Check would refuse.
 func TestStrangeValues(t *testing.T) {
 	for _, jitter := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 2, 1e300} {

@@ -54,13 +54,13 @@ func TestR2_4(t *testing.T) {
 			retry.AttemptsExhausted, []bool{true, true, true}},
 		{"E13_a_server_that_ignores_Range", three, []retry.Outcome{brokenAt(mib, 10*mib)},
 			retry.AttemptsExhausted, []bool{true, true, true}},
-		{"an_answer_that_is_no_continuation_counts_the_break", three, []retry.Outcome{
+		{"R2.4a_an_answer_that_is_no_continuation_counts_the_break", three, []retry.Outcome{
 			brokenAt(5*mib, total), status(503), status(503)},
 			retry.AttemptsExhausted, []bool{true, true, true}},
-		{"a_continuation_that_adds_nothing_counts", three, []retry.Outcome{
+		{"R2.4b_a_continuation_that_adds_nothing_counts", three, []retry.Outcome{
 			brokenAt(5*mib, total), continued(brokenAt(5*mib, total)), continued(brokenAt(5*mib, total)), continued(brokenAt(5*mib, total))},
 			retry.AttemptsExhausted, []bool{false, true, true, true}},
-		{"without_a_validator_it_counts", three, []retry.Outcome{unresumable},
+		{"R2.4b_without_a_validator_it_counts", three, []retry.Outcome{unresumable},
 			retry.AttemptsExhausted, []bool{true, true, true}},
 		{"attempts_1_never_continues", with(func(p *retry.Policy) { p.Attempts = 1 }), []retry.Outcome{brokenAt(5*mib, total)},
 			retry.AttemptsExhausted, []bool{true}},

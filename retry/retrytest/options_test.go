@@ -164,7 +164,7 @@ func TestStep_expect(t *testing.T) {
 			defer func() { _ = c.Close() }()
 			_, _ = io.WriteString(c, head)
 			br := bufio.NewReader(c)
-			if line, err := br.ReadString('\n'); line != strings.Replace(tt.first, "Content Too Large", http.StatusText(413), 1) {
+			if line, err := br.ReadString('\n'); line != strings.Replace(tt.first, "Content Too Large", http.StatusText(http.StatusRequestEntityTooLarge), 1) {
 				t.Fatalf("%q %v", line, err)
 			}
 			_, _ = io.WriteString(c, "body")

@@ -9,7 +9,7 @@ import (
 )
 
 func TestParseScript_routes(t *testing.T) {
-	sc, err := parseScript(`# a comment
+	_, err := parseScript(`# a comment
 		503 x2, 200 then=loop [idempotent]
 		POST /jobs: 429 retry-after=1
 		            201
@@ -18,7 +18,7 @@ func TestParseScript_routes(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "then=loop") {
 		t.Fatalf("then= within a step: %v", err)
 	}
-	sc, err = parseScript(`# a comment
+	sc, err := parseScript(`# a comment
 		503 x2, 200, then=loop [idempotent]
 		POST /jobs: 429 retry-after=1
 		            201

@@ -234,8 +234,8 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
 		return o
 	}
-	if limit > 0 && (x.resp.Length < 0 || len(r.live.codings) > 0) {
-		r.live.limit = limit
+	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit || len(r.live.codings) > 0) {
+		r.live.limit = limit // of an error's body, only what is delivered counts
 	}
 	return o
 }

@@ -100,16 +100,54 @@ func opener(name string) func(*bufio.Reader) (io.Reader, error) {
 	return nil
 }
 
+// members is a series of gzip members (RFC 1952 §2.2). What is too short for a
+// header and no part of one is wrong, not cut off: another attempt would bring
+// the same.
+type members struct {
+	src *bufio.Reader
+	*gzip.Reader
+}
+
+func openGzip(r *bufio.Reader) (io.Reader, error) {
+	if err := gzipMagic(r); err != nil {
+		return nil, err
+	}
+	member, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	member.Multistream(false)
+	return &members{r, member}, nil
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	if _, err := m.src.Peek(1); err != nil {
+		return n, err
+	}
+	if err := gzipMagic(m.src); err != nil {
+		return n, err
+	}
+	if err := m.Reset(m.src); err != nil {
+		return n, err
+	}
+	m.Multistream(false)
+	return n, nil
+}
+
 // errNotGzip is zlib's word for a stream that does not begin as one.
 var errNotGzip = errors.New("incorrect header check")
 
-// openGzip looks at the first bytes itself: a text that is shorter than gzip's
-// header is no gzip that was cut off.
-func openGzip(r *bufio.Reader) (io.Reader, error) {
-	if head, _ := r.Peek(2); len(head) == 2 && (head[0] != 0x1f || head[1] != 0x8b) {
-		return nil, errNotGzip
+// gzipMagic reports what cannot be the start of a member.
+func gzipMagic(r *bufio.Reader) error {
+	head, _ := r.Peek(2)
+	if !strings.HasPrefix("\x1f\x8b", string(head)) {
+		return errNotGzip
 	}
-	return gzip.NewReader(r)
+	return nil
 }
 
 // openDeflate reads the zlib format, which "deflate" means (RFC 9110 §8.4.1.2),

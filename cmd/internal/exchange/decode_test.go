@@ -123,6 +123,29 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%v (%s)", err, class)
 		}
 	})
+	member := string(encode(t, "gzip", []byte("one ")))
+	for _, tt := range []struct {
+		name, in string
+		class    retry.Class
+	}{
+		{"members", member + member, retry.ClassNone},
+		{"short_and_wrong", "hello", retry.ClassDecode},
+		{"one_wrong_byte", "h", retry.ClassDecode},
+		{"short_and_wrong_after_a_member", member + "garbage", retry.ClassDecode},
+		{"second_member_cut", member + member[:1], retry.ClassTruncated},
+	} {
+		t.Run("gzip/"+tt.name, func(t *testing.T) {
+			src, _ := decode(strings.NewReader(tt.in), []string{"gzip"})
+			got, err := io.ReadAll(src)
+			if err == nil && tt.class == retry.ClassNone {
+				if string(got) != "one one " {
+					t.Errorf("decoded to %q", got)
+				}
+			} else if class, _ := classOf(err); class != tt.class {
+				t.Errorf("%v (%s), want %s", err, class, tt.class)
+			}
+		})
+	}
 	t.Run("several", func(t *testing.T) {
 		coded := encode(t, "br", encode(t, "gzip", plain))
 		src, err := decode(bytes.NewReader(coded), []string{"gzip", "br"})

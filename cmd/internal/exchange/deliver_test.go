@@ -213,9 +213,13 @@ func TestMaxFileSize(t *testing.T) {
 	}{
 		{"200 body=12345678", 8, ""}, {"200 body=12345678", 7, retry.ClassSize}, {"200 body=12345678 chunked", 8, ""},
 		{"200 body=12345678 chunked", 7, retry.ClassSize}, {"200 body=12345678 no-length", 7, retry.ClassSize},
-		{"503 body=12345678", 7, retry.ClassStatus}, {"503 body=12345678", 0, retry.ClassStatus},
+		{"503 body=12345678", 7, retry.ClassSize}, {"503 body=12345678", 8, retry.ClassStatus}, {"503 body=12345678", 0, retry.ClassStatus},
+		{"404 body=12345678", 7, retry.ClassSize}, {"404 body=12345678 chunked", 7, retry.ClassSize},
 	} {
 		_, r, o := head(t, c.script, limit(c.limit))
+		if r.Status >= 400 && o.Class != retry.ClassStatus {
+			t.Errorf("%s, limit %d: before its body counts, an error is its status: %+v", c.script, c.limit, o)
+		}
 		var out bytes.Buffer
 		if o.Err == nil {
 			o = r.Deliver(t.Context(), &out, o)

@@ -174,6 +174,9 @@ func (a *attempt) pause(x *answer, next *hopState, o *retry.Outcome) (stop bool)
 		return true
 	}
 	if left, bounded := a.left(); bounded && left <= 0 {
+		if d.Wait == 0 {
+			return a.stopped(o, retry.DeadlineExceeded) // R6.3, between two hops
+		}
 		return a.stopped(o, retry.DeadlineBeforeRetry) // R6.2, after waking
 	}
 	return false

@@ -287,6 +287,14 @@ func TestRedirectWait(t *testing.T) {
 			t.Errorf("%+v, requests %s", o, routes(s.Log()))
 		}
 	})
+	t.Run("R6.3_gone_between_two_hops", func(t *testing.T) {
+		s := retrytest.Serve(t, "/a: 303 location=/b\n/b: 200")
+		op := operation(client(t, fakeClock(), transport.Settings{}), template(t, "GET", s.URL+"/a", ""))
+		op.Remaining = func() (time.Duration, bool) { return 0, true }
+		if _, o, _ := get(t, op); o.Stop != retry.DeadlineExceeded || routes(s.Log()) != "GET /a" {
+			t.Errorf("%+v, requests %s", o, routes(s.Log()))
+		}
+	})
 	t.Run("R4.6_woken_early", func(t *testing.T) {
 		s := retrytest.Serve(t, "/a: 303 location=/b retry-after=2\n/b: 200")
 		clock := earlyClock{fakeClock()}

@@ -29,6 +29,7 @@ func Artifacts() []Artifact {
 		{"completion/bide.fish", completion("fish")},
 		{"completion/bide.ps1", completion("powershell")},
 		{"docs/reference.md", WriteReference},
+		{"docs/exit-codes.md", WriteExitCodes},
 		{"docs/man/bide.1", WriteMan},
 	}
 }
@@ -37,6 +38,19 @@ func Artifacts() []Artifact {
 func files() [][2]string {
 	return [][2]string{
 		{"$XDG_CONFIG_HOME/bide/config", "The default config file; without that variable ~/.config/bide/config. One flag a line, in curl's notation. -q as the first flag skips it. Command-line flags win over variables, variables over config files."},
+	}
+}
+
+// examples are command lines with what they do, for the man page.
+func examples() [][2]string {
+	return [][2]string{
+		{"bide https://api.example.com/items", "Up to 3 attempts at what is transient; the last answer's body to standard output."},
+		{"bide --attempts 5 --deadline 60s https://api.example.com/items", "Up to 5, and an end within a minute whatever happens."},
+		{"bide --idempotency-key auto --json '{\"amount\":5}' https://api.example.com/payments", "A POST that may be sent again, since every attempt carries the same key."},
+		{"bide -o data.tar.gz https://example.com/data.tar.gz", "The file is the old one or the whole new one, never a part."},
+		{"bide -s --attempts unlimited --deadline 60s --retry-on +404 https://example.com/ready", "Wait until a service answers."},
+		{"bide --timeline json https://api.example.com/items | jq '.attempts[].status'", "The statuses of all attempts."},
+		{"bide --no-fail -s -o body.json -w '%{http_code}' https://api.example.com/items", "The status code, and the body whatever it is."},
 	}
 }
 
@@ -71,14 +85,10 @@ func WriteReference(w io.Writer) error {
 	for _, f := range files() {
 		fmt.Fprintf(&b, "\n`%s`: %s\n", f[0], f[1])
 	}
-	b.WriteString("\n## Exit codes\n\n| code | meaning |\n|---|---|\n")
-	for _, e := range exitcode.Table() {
-		fmt.Fprintf(&b, "| %d | %s |\n", e.Code, markdownCell(e.Meaning))
-	}
-	b.WriteString("\n## Reasons for stopping\n\n| reason | meaning |\n|---|---|\n")
-	for _, r := range retry.Reasons() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", r, markdownCell(reasonMeaning(r)))
-	}
+	b.WriteString("\n## Exit codes\n")
+	markdownExitCodes(&b)
+	b.WriteString("\n## Reasons for stopping\n")
+	markdownReasons(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -135,6 +145,10 @@ func WriteMan(w io.Writer) error {
 				roffItem(&b, strings.TrimSpace(f.names()), strings.Join(append([]string{f.Help + ".", f.Long}, f.facts()...), " "))
 			}
 		}
+	}
+	b.WriteString(".SH EXAMPLES\n")
+	for _, e := range examples() {
+		roffItem(&b, e[0], e[1])
 	}
 	manTables(&b, table)
 	_, err := io.WriteString(w, b.String())

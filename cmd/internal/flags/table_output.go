@@ -78,7 +78,7 @@ var outputFlags = [...]Flag{
 		Long: "A URL template such as /users/{id} groups operations of one kind.",
 		str:  func(p *parser) *string { return &p.g.Label }},
 	{Name: "no-redact", Category: CatTimeline, Own: true, Help: "Show credentials and query values in the timeline and in -v",
-		Long: "Only for output that nobody else will read.", flag: func(p *parser) *bool { return &p.o.Global.NoRedact }},
+		Long: "Only for output that nobody else will read. -w, -i, -D and the traces are not redacted in any case.", flag: func(p *parser) *bool { return &p.o.Global.NoRedact }},
 	{Name: "redact-path", Category: CatTimeline, Own: true, Help: "Hide the URL's path too (webhook addresses)",
 		Long: "Notices then name the origin only.", flag: func(p *parser) *bool { return &p.o.Global.RedactPath }},
 	{Name: "color", Arg: "WHEN", Category: CatTimeline, Kind: Value, Own: true, Default: "auto", Values: []string{"auto", "always", "never"},

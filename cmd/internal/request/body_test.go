@@ -116,8 +116,10 @@ func TestBodyReplay(t *testing.T) {
 			if text != c.want || n != int64(len(c.want)) {
 				t.Errorf("%d bytes (length %d), want %d", len(text), n, len(c.want))
 			}
-			if b.Close() != nil || b.Close() != nil {
-				t.Error("Close failed")
+			for range 2 {
+				if err := b.Close(); err != nil {
+					t.Errorf("Close: %v", err)
+				}
 			}
 		})
 	}

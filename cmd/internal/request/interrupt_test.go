@@ -48,10 +48,10 @@ func TestInterrupt(t *testing.T) {
 		}},
 	} {
 		for _, before := range []string{"", strings.Repeat("X-A: b\n", 500_000)} {
+			if before != "" && strings.HasPrefix(c.name, "-H") {
+				continue // larger than a header file may be
+			}
 			t.Run("R10.1 "+c.name, func(t *testing.T) {
-				if before != "" && strings.HasPrefix(c.name, "-H") {
-					t.Skip("larger than a header file may be")
-				}
 				dir := t.TempDir()
 				ctx, cancel := context.WithCancelCause(context.Background())
 				pipe, w := io.Pipe()

@@ -80,9 +80,8 @@ func loadClientCert(t *TLS) (*tls.Certificate, error) {
 		}
 	}
 	certPEM, keyPEM = toPEM(certPEM, t.CertType, "CERTIFICATE"), toPEM(keyPEM, t.KeyType, "PRIVATE KEY")
-	if encryptedKey(keyPEM) {
-		return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM",
-			errors.New("encrypted keys are not supported: decrypt it first, e.g. with 'openssl pkey'"))
+	if keyPEM, err = openKey(keyPEM, t.CertPass); err != nil {
+		return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM", err)
 	}
 	cert, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
@@ -98,21 +97,6 @@ func toPEM(b []byte, kind, block string) []byte {
 		return b
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: block, Bytes: b})
-}
-
-// encryptedKey reports whether a private key has a pass phrase, in PKCS #8 or in
-// the old OpenSSL format.
-func encryptedKey(b []byte) bool {
-	for {
-		var block *pem.Block
-		if block, b = pem.Decode(b); block == nil {
-			return false
-		}
-		if block.Type == "ENCRYPTED PRIVATE KEY" ||
-			strings.HasSuffix(block.Type, "PRIVATE KEY") && strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
-			return true
-		}
-	}
 }
 
 // fileProblem adds the reason to curl's words, without saying the path twice.

@@ -109,7 +109,7 @@ type Conn struct {
 	net.Conn              // what bytes go through: TCP, unix or TLS
 	QUIC     *quic.Conn   // with ALPN "h3": what streams go through; Conn carries no bytes then
 	TCP      *net.TCPConn // the bare socket when nothing lies between; else nil (zero copy)
-	ALPN     string       // "h3", "h2", "http/1.1" or ""
+	ALPN     string       // "h3", "h2", "http/1.1" or ""; "h2" also by prior knowledge
 	ViaProxy bool         // plain HTTP by absolute URI through an HTTP proxy
 	Facts    Facts
 	Reused   bool          // it has carried a request before

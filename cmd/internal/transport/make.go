@@ -127,6 +127,7 @@ func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, p
 		}
 	}
 	if originTLS == nil {
+		c.ALPN = m.unspoken()
 		return conn, nil
 	}
 	start := m.pool.mono()
@@ -138,8 +139,20 @@ func (m *maker) layers(ctx context.Context, conn net.Conn, c *Conn, originTLS, p
 	}
 	m.facts.TLSDone = end
 	m.describeTLS(secured.ConnectionState(), originTLS)
-	c.ALPN = m.facts.TLS.ALPN
+	if c.ALPN = m.facts.TLS.ALPN; c.ALPN == "" {
+		c.ALPN = m.unspoken()
+	}
 	return secured, nil
+}
+
+// unspoken is the protocol where none was agreed on: HTTP/2 for one who knows
+// that the server speaks it (RFC 9113, section 3.3). A proxy that gets requests
+// by absolute URI is not that server.
+func (m *maker) unspoken() string {
+	if m.s.HTTP == "2-prior-knowledge" && !m.route.absoluteURI() {
+		return "h2"
+	}
+	return ""
 }
 
 // tlsConfigs reads the files that TLS needs before anything is dialed.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/httpretry"
 )
 
 // The versions of Settings.HTTP that use QUIC.
@@ -227,7 +228,7 @@ func (m *maker) quicFailed(err error, host, port string) *Error {
 		}
 		alert := uint8(terr.ErrorCode)
 		class := retry.ClassTLS
-		if finalAlert(alert) {
+		if httpretry.FinalAlert(alert) {
 			class = retry.ClassCert
 		}
 		return m.fail(class, exitcode.TLS, retry.PhaseTLS, "SSL connect error: alert from "+printable(host)+": "+alertText(alert), err)

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"reflect"
 	"syscall"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/httpretry"
 )
 
 // OpenSSL's verify results, for %{ssl_verify_result}.
@@ -70,9 +70,9 @@ func (m *maker) tlsFailed(err error, host string) *Error {
 		return m.notTrusted(verify, host)
 	}
 	where := printable(host)
-	if alert, ok := remoteAlert(err); ok {
+	if alert, ok := httpretry.TLSAlert(err); ok {
 		class := retry.ClassTLS
-		if finalAlert(alert) {
+		if httpretry.FinalAlert(alert) {
 			class = retry.ClassCert
 		}
 		return m.fail(class, exitcode.TLS, retry.PhaseTLS, "SSL connect error: alert from "+where+": "+alertText(alert), err)
@@ -138,48 +138,7 @@ func (m *maker) verifyResult(err error, chain []*x509.Certificate) int {
 	return verifyUnspecified
 }
 
-// remoteAlert is the number of a fatal alert that the peer sent (RFC 8446 §6.2).
-// crypto/tls exports no type for it outside QUIC: the error is a *net.OpError
-// of "remote error" around an unexported uint8.
-func remoteAlert(err error) (uint8, bool) {
-	var op *net.OpError
-	if !errors.As(err, &op) || op.Op != "remote error" || op.Err == nil {
-		return 0, false
-	}
-	v := reflect.ValueOf(op.Err)
-	if v.Kind() != reflect.Uint8 {
-		return 0, false
-	}
-	return uint8(v.Uint()), true
-}
-
 func alertText(alert uint8) string { return tls.AlertError(alert).Error() }
-
-// finalAlert reports whether an alert is a verdict on what was offered, which
-// another try would offer again, rather than an accident.
-func finalAlert(alert uint8) bool {
-	switch alert {
-	case 40, // handshake_failure
-		41, 42, 43, 44, 45, 46, // about our certificate
-		47,  // illegal_parameter
-		48,  // unknown_ca
-		49,  // access_denied
-		60,  // export_restriction
-		70,  // protocol_version
-		71,  // insufficient_security
-		86,  // inappropriate_fallback
-		109, // missing_extension
-		110, // unsupported_extension
-		111, // certificate_unobtainable
-		112, // unrecognized_name
-		113, // bad_certificate_status_response
-		115, // unknown_psk_identity
-		116, // certificate_required
-		120: // no_application_protocol
-		return true
-	}
-	return false
-}
 
 // Alert classifies an error of reading or writing on a TLS connection as a
 // verdict that the server sent as an alert, nil when it is none. TLS 1.3 servers
@@ -187,8 +146,8 @@ func finalAlert(alert uint8) bool {
 // the alert comes in place of the response: class cert, exit code 56 as curl.
 // The request was not acted on.
 func Alert(err error, phase retry.Phase) *Error {
-	alert, ok := remoteAlert(err)
-	if !ok || !finalAlert(alert) {
+	alert, ok := httpretry.TLSAlert(err)
+	if !ok || !httpretry.FinalAlert(alert) {
 		return nil
 	}
 	return &Error{

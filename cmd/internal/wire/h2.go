@@ -377,7 +377,7 @@ func (st *stream) failed(err error) error {
 	case errors.As(err, &reset):
 		return fault(resetClass(reset.code), exitcode.HTTP2Stream, sent, retry.PhaseResponse, err)
 	case st.s.goaway != nil && isEOF(err):
-		text := fmt.Sprintf("HTTP/2 connection closed after GOAWAY (%s)", st.s.goaway.ErrCode)
+		text := fmt.Sprintf("HTTP/2 connection closed after GOAWAY (%s)", *st.s.goaway)
 		return fault(retry.ClassClosed, exitcode.HTTP2, sent, retry.PhaseResponse, &worded{text, err})
 	}
 	return st.flight.failed(err)

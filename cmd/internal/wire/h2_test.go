@@ -238,6 +238,10 @@ func TestFaults2(t *testing.T) {
 				}
 			}
 		}, head: &fault1{retry.ClassProtocol, 16, ""}, sent: retry.SentMaybe},
+		"empty CONTINUATION flood": {play: func(p *h2peer, id uint32) {
+			_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id})
+			flood(p, func() error { return p.WriteContinuation(id, false, nil) })
+		}, head: &fault1{retry.ClassProtocol, 16, "endless header block"}, sent: retry.SentMaybe},
 		"PING flood":            {play: func(p *h2peer, id uint32) { flood(p, func() error { return p.WritePing(false, [8]byte{}) }) }, head: &fault1{retry.ClassProtocol, 16, "HTTP/2: "}, sent: retry.SentMaybe},
 		"SETTINGS flood":        {play: func(p *h2peer, id uint32) { flood(p, func() error { return p.WriteSettings() }) }, head: &fault1{retry.ClassProtocol, 16, "HTTP/2: "}, sent: retry.SentMaybe},
 		"WINDOW_UPDATE flood":   {play: func(p *h2peer, id uint32) { flood(p, func() error { return p.WriteWindowUpdate(0, 1) }) }, head: &fault1{retry.ClassProtocol, 16, "HTTP/2: "}, sent: retry.SentMaybe},

@@ -24,6 +24,9 @@ const (
 	h2FrameSize  = 16384
 	// h2Idle bounds the frames that bring a request no further.
 	h2Idle = 10000
+	// h2Block bounds what the frames of one header block take on the wire, empty
+	// ones included: they are read in one go.
+	h2Block = 2 * maxHeads
 	// h2Queue bounds the bytes of replies (PING, SETTINGS) that the peer does not take.
 	h2Queue = 64 << 10
 )
@@ -36,6 +39,8 @@ type session struct {
 	c  *transport.Conn
 	br *bufio.Reader
 	in *http2.Framer
+	// block is between the two.
+	block *io.LimitedReader
 
 	wmu  sync.Mutex // what is written to c, in whole frames
 	henc *hpack.Encoder
@@ -54,7 +59,7 @@ type session struct {
 	halted   bool // the stream takes no more data
 
 	next    uint32
-	goaway  *http2.GoAwayError
+	goaway  *http2.ErrCode // of the GOAWAY received; nil none
 	broken  bool
 	connIn  int64        // received on the connection and not yet given back
 	idle    atomic.Int64 // frames since the last progress
@@ -70,7 +75,8 @@ func newSession(c *transport.Conn) *session {
 		connOut: h2Default, initial: h2Default, maxFrame: h2FrameSize,
 	}
 	s.room = sync.NewCond(&s.fmu)
-	s.in = http2.NewFramer(io.Discard, s.br)
+	s.block = &io.LimitedReader{R: s.br}
+	s.in = http2.NewFramer(io.Discard, s.block)
 	s.in.SetReuseFrames()
 	s.in.SetMaxReadFrameSize(h2FrameSize)
 	s.in.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -131,9 +137,13 @@ func h2Fault(format string, a ...any) error {
 // frame reads one frame, sees to those of the connection, and returns those of
 // st; nil without an error for any other.
 func (s *session) frame(st *stream) (http2.Frame, error) {
+	s.block.N = h2Block
 	f, err := s.in.ReadFrame()
 	if err != nil {
 		s.broken = true
+		if s.block.N <= 0 {
+			return nil, h2Fault("endless header block")
+		}
 		return nil, h2ReadError(err)
 	}
 	if s.idle.Add(1) > h2Idle {
@@ -149,7 +159,8 @@ func (s *session) frame(st *stream) (http2.Frame, error) {
 			err = s.answer(func(fr *http2.Framer) { _ = fr.WritePing(true, data) })
 		}
 	case *http2.GoAwayFrame:
-		s.goaway = &http2.GoAwayError{LastStreamID: f.LastStreamID, ErrCode: f.ErrCode}
+		code := f.ErrCode
+		s.goaway = &code
 		if st != nil && st.id > f.LastStreamID {
 			return nil, &refusedError{code: exitcode.HTTP2, text: fmt.Sprintf("HTTP/2: GOAWAY (%s) before the request was processed", f.ErrCode)}
 		}

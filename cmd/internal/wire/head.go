@@ -150,7 +150,7 @@ func parseFields(b []byte) ([]Field, error) {
 				return nil, &replyError{exitcode.WeirdReply, "Invalid response header"}
 			}
 			var more []byte
-			line, more, b = fold(line, b)
+			more, b = fold(line, b)
 			if bytes.IndexByte(more, 0) >= 0 {
 				return nil, &replyError{exitcode.WeirdReply, "Nul byte in header"}
 			}
@@ -181,14 +181,14 @@ func trim(b []byte) []byte {
 
 // fold joins this and the folded lines that follow (obs-fold, RFC 9112 §5.2)
 // at once, so that a flood of them costs no more than its size.
-func fold(line, rest []byte) (_, joined, after []byte) {
+func fold(line, rest []byte) (joined, after []byte) {
 	joined = bytes.Clone(bytes.Trim(line, " \t\r"))
 	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
 		var next []byte
 		next, rest = cutLine(rest)
 		joined = append(append(joined, ' '), bytes.Trim(next, " \t\r")...)
 	}
-	return line, joined, rest
+	return joined, rest
 }
 
 // cutLine takes the first line off b, without its CRLF or LF.

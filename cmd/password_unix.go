@@ -1,6 +1,0 @@
-//go:build !windows
-
-package cmd
-
-// terminalDevice is the controlling terminal.
-const terminalDevice = "/dev/tty"

@@ -1,4 +1,0 @@
-package cmd
-
-// terminalDevice is the console.
-const terminalDevice = "CONIN$"

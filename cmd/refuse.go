@@ -1,0 +1,106 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/urlglob"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// refuseAll ends the operations of a group whose flags name what cannot be
+// read: one error line, a timeline for each.
+func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Code {
+	code := r.refuse(ctx, err)
+	for _, arg := range g.URLs {
+		r.index++
+		op := &operation{run: r, index: r.index, group: g, given: arg.URL}
+		code = op.tellRefusal(ctx, arg, code, err)
+	}
+	return code
+}
+
+// refuse ends an operation that never began: nothing was sent (class request or input).
+func (op *operation) refuse(ctx context.Context, arg flags.URLArg, err error) exitcode.Code {
+	return op.tellRefusal(ctx, arg, op.run.refuse(ctx, err), err)
+}
+
+// refuse prints the line of what cannot be done, and gives its exit code.
+func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
+	code := refusalCode(ctx, err)
+	if !r.console.errors {
+		return code
+	}
+	text := r.redactor.Text(err.Error())
+	var place *urlglob.Error
+	if errors.As(err, &place) {
+		text = r.pointAt(place)
+	}
+	r.console.live.Println(refusalLine(err, code, text))
+	return code
+}
+
+// refusalLine is the line for an error before any request. As in curl, what is
+// wrong with the command line, and not with the URL on it, stands without a code.
+func refusalLine(err error, code exitcode.Code, text string) string {
+	var usage *flags.UsageError
+	if code == exitcode.Usage || errors.As(err, &usage) && usage.Option {
+		code = exitcode.OK
+	}
+	return render.ErrorLine(int(code), text)
+}
+
+// tellRefusal writes the timeline of an operation without attempts.
+func (op *operation) tellRefusal(ctx context.Context, arg flags.URLArg, code exitcode.Code, err error) exitcode.Code {
+	r := op.run
+	if !r.timeline.wants(0) {
+		return code
+	}
+	reason, class := retry.Usage, retry.ClassRequest
+	var classified retry.Classified
+	if errors.As(err, &classified) {
+		class = classified.RetryClass()
+		reason = class.FinalReason()
+	}
+	if ctx.Err() != nil {
+		reason, class = retry.Canceled, retry.ClassCanceled
+	}
+	if op.id == "" {
+		op.id = r.newID()
+	}
+	rec := &retry.Record{Policy: op.group.Policy, StartedAt: r.env.Clock.Wall(), Reason: reason}
+	doc := &render.Document{
+		Version: render.Version, Bide: version,
+		Operation: render.Operation{
+			ID: op.id, Index: op.index, Label: optional(op.group.Label), Method: methodOf(op.group.Group, arg),
+			URL: r.redactor.URL(op.given), StartedAt: render.Time{Time: rec.StartedAt},
+		},
+		Policy: describePolicy(rec.Policy, r.options.Global.Seed), Attempts: []render.Attempt{},
+		Outcome: describeOutcome(rec, 0, code),
+	}
+	doc.Outcome.Class = optional(string(class))
+	doc.Outcome.Message = optional(r.redactor.Text(err.Error()))
+	if err := r.timeline.operation(doc); err != nil {
+		return op.lateFailure(code, err)
+	}
+	return code
+}
+
+// refusalCode is the exit code of an error before any request.
+func refusalCode(ctx context.Context, err error) exitcode.Code {
+	if errors.Is(err, context.Canceled) {
+		return signalCode(ctx)
+	}
+	var usage *flags.UsageError
+	if errors.As(err, &usage) {
+		return usage.Code
+	}
+	var classified retry.Classified
+	if errors.As(err, &classified) {
+		return failureCode(retry.Outcome{Class: classified.RetryClass(), Err: err})
+	}
+	return exitcode.Usage
+}
