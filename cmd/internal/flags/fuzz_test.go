@@ -17,6 +17,8 @@ func FuzzParse(f *testing.F) {
 	for _, args := range []string{
 		"-d=foo\nu", "-test.v", "--=x", "---", "-", "--", "-K\nf", "-sSfLo\nout\nu", "-h\nretry", "--no-\nu", "-u\na:b\nhttp://c:d@e/",
 		"--retry\n3\n--attempts\n4\nu", "--timeline\njson\n-i\nu", "-\xff\nu", "--attempts\nunlimited\n--deadline\n9223372036\nu",
+		"-o\nx\nu\n--next\n-Ho: p\nv\n-:\n-K\nf\nw", "--variable\na=1\n--expand-url\n{{a}}", "--variable\na@-\n--expand-header\n{{a:json,url}}\nu{b,c}",
+		"--idempotency-key\nk\nu[1-2]\n--next\nv", "-Z\n--rate\n3/5m\n--parallel-max\n301\nu",
 	} {
 		f.Add(args, "config = f\n", "")
 	}
@@ -59,20 +61,8 @@ func checkMessage(t *testing.T, err error) {
 
 func checkOptions(t *testing.T, o *Options, args []string) {
 	t.Helper()
-	g := &o.Groups[0]
-	if len(g.URLs) == 0 {
-		t.Fatal("no URL")
-	}
-	for _, u := range g.URLs {
-		if u.URL == "" || u.HasOutput && (u.Output == "" || u.RemoteName) {
-			t.Fatalf("URL %+v", u)
-		}
-	}
-	if err := g.Policy.Check(); err != nil {
-		t.Fatalf("the policy is not checked: %v", err)
-	}
-	if g.IdempotencyKey != "" && g.IdempotencyKey != "auto" && len(g.URLs) > 1 {
-		t.Fatal("a shared key (R7.2)")
+	for i := range o.Groups {
+		checkGroup(t, o, &o.Groups[i])
 	}
 	for _, s := range o.Secrets {
 		if s.Index >= len(args) || s.Start >= s.End || s.End > len(args[s.Index]) {
@@ -100,4 +90,28 @@ func FuzzDuration(f *testing.F) {
 			t.Fatalf("%q gives %v", text, d)
 		}
 	})
+}
+
+func checkGroup(t *testing.T, o *Options, g *Group) {
+	t.Helper()
+	if len(g.URLs) == 0 {
+		t.Fatal("no URL")
+	}
+	for _, u := range g.URLs {
+		if u.URL == "" || u.HasOutput && (u.Output == "" || u.RemoteName) {
+			t.Fatalf("URL %+v", u)
+		}
+	}
+	if err := g.Policy.Check(); err != nil {
+		t.Fatalf("the policy is not checked: %v", err)
+	}
+	byHand := g.IdempotencyKey != "" && g.IdempotencyKey != "auto"
+	if byHand && g.operations() > 1 {
+		t.Fatal("a shared key (R7.2)")
+	}
+	for i := range o.Groups {
+		if byHand && g != &o.Groups[i] && (o.Groups[i].IdempotencyKey == "" || o.Groups[i].IdempotencyKey == g.IdempotencyKey) {
+			t.Fatal("a key that two groups share (R7.2)")
+		}
+	}
 }
