@@ -54,7 +54,11 @@ var deliberateDifferences = map[string]deliberate{
 
 	"config-stdin": {"requests, exit code, stdout, stderr", "unknown options in a config file"},
 
-	"connect-to-bad": {"requests, exit code, stdout, stderr", "malformed `--connect-to`"},
+	"connect-to-bad":           {"requests, exit code, stdout, stderr", "malformed `--connect-to`, `--cert-type`"},
+	"cert-type-bad":            {"exit code, stderr", "malformed `--connect-to`, `--cert-type`"},
+	"capath-none":              {"exit code, stderr", "a file that cannot be read"},
+	"d-at-file-equals":         {"requests, exit code, stdout, stderr", "`--option=value`"},
+	"https-proxy-cert-missing": {"stderr", "error and warning texts"},
 
 	"put-T-stdin-307": {"requests, exit code, stdout, stderr", "a redirected `-T -`"},
 

@@ -147,7 +147,7 @@ func (r *recorder) http(c net.Conn, br *bufio.Reader, who string) {
 		}
 		expects := strings.EqualFold(fields.Get("Expect"), "100-continue")
 		refused := strings.Contains(target, "/no100") || expects && strings.Contains(target, "/expect")
-		if expects && !refused {
+		if expects && !refused && !strings.Contains(target, "/never100") {
 			io.WriteString(c, "HTTP/1.1 100 Continue\r\n\r\n") //nolint:errcheck // the next write tells
 		}
 		var body []byte

@@ -30,7 +30,7 @@ func TestResolveClasses(t *testing.T) {
 			want{retry.ClassResolve, 28, retry.PhaseResolve, "Resolving timed out after "}},
 		{"no server", "v4.test", Settings{DNSServer: "127.0.0.1:" + refusedPort(t)}, want{retry.ClassResolve, 6, retry.PhaseResolve, "Could not resolve host: v4.test"}},
 		{"no address of the family", "v4.test", Settings{DNSServer: dns, IPVersion: 6}, want{retry.ClassNXDomain, 6, retry.PhaseResolve, "Could not resolve host: v4.test"}},
-		{"literal of the other family", "::1", Settings{IPVersion: 4}, want{retry.ClassNXDomain, 6, retry.PhaseResolve, "Could not resolve host: ::1"}},
+		{"literal of the other family", "::1", Settings{IPVersion: 4}, want{retry.ClassNXDomain, 7, retry.PhaseResolve, "Couldn't connect to server"}},
 		{"proxy nxdomain", "x.test", Settings{DNSServer: dns, Proxy: &Proxy{Scheme: "http", Host: "nx.test", Port: "1"}},
 			want{retry.ClassNXDomain, 5, retry.PhaseResolve, "Could not resolve proxy: nx.test"}},
 		{"proxy SERVFAIL", "x.test", Settings{DNSServer: dns, Proxy: &Proxy{Scheme: "http", Host: "fail.test", Port: "1"}},

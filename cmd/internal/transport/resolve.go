@@ -32,7 +32,12 @@ func (m *maker) addresses(ctx context.Context, host, port string, proxy bool) ([
 	if stopped := m.stopped(ctx, retry.PhaseResolve); stopped != nil {
 		return nil, stopped
 	}
+	found := len(addrs)
 	addrs = m.ofFamily(addrs)
+	if _, literal := netip.ParseAddr(host); literal == nil && len(addrs) < found {
+		return nil, m.fail(retry.ClassNXDomain, exitcode.Connect, retry.PhaseResolve,
+			"Couldn't connect to server; -"+strconv.Itoa(m.s.IPVersion)+" rules "+host+" out", nil)
+	}
 	if err != nil || len(addrs) == 0 {
 		return nil, m.unresolved(host, proxy, err)
 	}
