@@ -208,6 +208,9 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	r := op.run
 	failed := rec.Reason != retry.Success
 	r.count(op, rec, code)
+	if code != exitcode.OK && op.output.path == "" && outfileBroken(last.Err) {
+		r.unread.Store(true)
+	}
 	var doc *render.Document
 	if failed || r.timeline.wants(len(rec.Attempts)) {
 		doc = op.document(rec, code)
@@ -242,6 +245,8 @@ func (op *operation) lateFailure(code exitcode.Code, err error) exitcode.Code {
 	late := lateCode(code)
 	if !outfileBroken(err) {
 		op.run.console.failure(late, op.run.redactor.Text(err.Error()))
+	} else if op.run.timeline.stdout || op.output.path == "" {
+		op.run.unread.Store(true)
 	}
 	return late
 }

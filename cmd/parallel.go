@@ -96,6 +96,12 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 // start starts a group's operations, each when there is room for it.
 func (c *crew) start(ctx context.Context, g *prepared) {
 	for j, err := range c.run.jobs(g) {
+		if c.run.unread.Load() && !j.Saves() {
+			if !c.run.options.SavesAny() {
+				return
+			}
+			continue
+		}
 		more := c.hand(ctx, func(ctx context.Context) {
 			switch {
 			case ctx.Err() != nil:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/cookies"
@@ -35,10 +36,11 @@ type run struct {
 	rand     func() float64
 	trace    *tracer
 	headers  headerFiles
-	terminal bool  // stdout is one
-	crew     *crew // -Z, nil without
-	index    int   // of the last operation that was begun, from 1
-	urls     int   // of the arguments that were begun
+	terminal bool        // stdout is one
+	crew     *crew       // -Z, nil without
+	unread   atomic.Bool // nobody reads stdout any more: what would go there is not asked for
+	index    int         // of the last operation that was begun, from 1
+	urls     int         // of the arguments that were begun
 
 	started   bool // an operation was, at lastStart
 	lastStart time.Duration
@@ -160,6 +162,12 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		return r.refuseAll(ctx, g, err), !r.options.Global.FailEarly
 	}
 	for j, err := range r.jobs(g) {
+		if r.unread.Load() && !j.Saves() {
+			if code = exitcode.Output; !r.options.SavesAny() {
+				return code, false
+			}
+			continue
+		}
 		if !r.pace(ctx) {
 			return signalCode(ctx), false
 		}

@@ -3,6 +3,7 @@ package flags
 import (
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/urlglob"
@@ -126,11 +127,17 @@ func (o *Options) Operations() int64 {
 // SavesAll reports whether every body goes to a file.
 func (o *Options) SavesAll() bool {
 	for i := range o.Groups {
-		for _, u := range o.Groups[i].URLs {
-			if !u.RemoteName && (!u.HasOutput || u.Output == "-") {
-				return false
-			}
+		if slices.ContainsFunc(o.Groups[i].URLs, func(u URLArg) bool { return !u.Saves() }) {
+			return false
 		}
 	}
 	return true
 }
+
+// SavesAny reports whether a body goes to a file.
+func (o *Options) SavesAny() bool {
+	return slices.ContainsFunc(o.Groups, func(g Group) bool { return slices.ContainsFunc(g.URLs, URLArg.Saves) })
+}
+
+// Saves reports whether the body goes to a file.
+func (u URLArg) Saves() bool { return u.RemoteName || u.HasOutput && u.Output != "-" }
