@@ -78,6 +78,9 @@ var deliberateDifferences = map[string]deliberate{
 	"d-big-417": {"requests", "417"},
 
 	"twolengths": {"exit code, stdout, stderr", "answers that contradict themselves"},
+	"hugelength": {"exit code, stdout, stderr", "answers that contradict themselves"},
+	"switch":     {"exit code, stdout, stderr", "answers that contradict themselves"},
+	"longline":   {"exit code, stdout, stderr", "a header line over 100 KiB"},
 	"halfhead":   {"exit code, stderr", "answers that contradict themselves"},
 
 	"L-ftp": {"exit code, stderr", "other protocols"},

@@ -220,8 +220,12 @@ func (r *recorder) socks(c net.Conn, br *bufio.Reader, who string) bool {
 			req = req[:3]
 		}
 		r.note(who, fmt.Sprintf("socks4 % x user %q name %q", req[:1], user, name))
-		_, err := c.Write([]byte{0, 90, 0, 0, 0, 0, 0, 0})
-		return err == nil
+		code := byte(90)
+		if name == "refused.test" {
+			code = 91
+		}
+		_, err := c.Write([]byte{0, code, 0, 0, 0, 0, 0, 0})
+		return err == nil && code == 90
 	}
 	n, _ := br.ReadByte()
 	methods := make([]byte, n)
@@ -251,8 +255,12 @@ func (r *recorder) socks(c net.Conn, br *bufio.Reader, who string) bool {
 	}
 	br.Discard(2) //nolint:errcheck // the port: the recorder's own or a made-up one
 	r.note(who, fmt.Sprintf("socks5 % x login %q name %q", req, login, name))
-	_, err := c.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
-	return err == nil
+	code := byte(0)
+	if name == "refused.test" {
+		code = 5
+	}
+	_, err := c.Write([]byte{5, code, 0, 1, 0, 0, 0, 0, 0, 0})
+	return err == nil && code == 0
 }
 
 func readCounted(br *bufio.Reader) string {

@@ -67,7 +67,7 @@ func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
 		for {
 			part, err := br.ReadSlice('\n')
 			if len(raw)+len(part) > limit {
-				return raw, &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: more than %d bytes", limit)}
+				return raw, &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: %d > %d", len(raw)+len(part), limit)}
 			}
 			raw = append(raw, part...)
 			if err == nil {
@@ -115,7 +115,7 @@ func (h *head) statusLine(line []byte) error {
 	h.minor = int(v[0] - '0')
 	h.status = int(v[2]-'0')*100 + int(v[3]-'0')*10 + int(v[4]-'0')
 	if h.status < 100 {
-		return &replyError{exitcode.WeirdReply, fmt.Sprintf("Invalid status code %03d in response", h.status)}
+		return &replyError{exitcode.BadProtocol, "Unsupported response code in HTTP response"}
 	}
 	h.reason = string(bytes.TrimPrefix(v[5:], []byte(" ")))
 	return nil
