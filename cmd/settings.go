@@ -35,14 +35,10 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		},
 	}
 	if g.PreProxy != "" {
-		pre, err := newProxy(g, g.PreProxy, direct.TLS)
-		if err != nil {
+		var err error
+		if direct.PreProxy, err = newPreProxy(g, direct.TLS); err != nil {
 			return nil, err
 		}
-		if !strings.HasPrefix(pre.Scheme, "socks") {
-			return nil, &proxyError{exitcode.Connect, errors.New("--preproxy takes a SOCKS proxy")}
-		}
-		direct.PreProxy = pre
 	}
 	proxies := make(map[string]*transport.Settings)
 	exempt := cmp.Or(env("no_proxy"), env("NO_PROXY"))
@@ -153,6 +149,15 @@ func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Pro
 		}
 	}
 	return p, nil
+}
+
+// newPreProxy is the SOCKS proxy of --preproxy.
+func newPreProxy(g *flags.Group, origin transport.TLS) (*transport.Proxy, error) {
+	pre, err := newProxy(g, g.PreProxy, origin)
+	if err == nil && !strings.HasPrefix(pre.Scheme, "socks") {
+		return nil, &proxyError{exitcode.Connect, errors.New("--preproxy takes a SOCKS proxy")}
+	}
+	return pre, err
 }
 
 // schemes are those that --basic and --digest allow; 0 is the default.

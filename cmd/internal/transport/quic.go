@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -53,67 +54,76 @@ func (m *maker) quicWanted() (bool, *Error) {
 // or is slow: curl's way with --http3. No request goes out before one of them is
 // chosen. It leaves no goroutine behind.
 func (m *maker) eitherWay(parent context.Context, originTLS *tls.Config) (*Conn, error) {
-	type made struct {
-		m   *maker
-		c   *Conn
-		err error
-	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	results := make(chan made, 2)
-	running, tcpStarted := 0, false
-	start := func(dial func(*maker) (*Conn, error)) {
-		fork := *m
-		facts := *m.facts
-		fork.facts = &facts
-		running++
-		go func() {
-			c, err := dial(&fork)
-			results <- made{&fork, c, err}
-		}()
-	}
-	start(func(f *maker) (*Conn, error) { return f.quic(ctx, originTLS.Clone()) })
-	delay := m.s.AttemptDelay
-	if delay == 0 {
-		delay = attemptDelay
-	}
-	timer := time.NewTimer(delay)
+	w := ways{m: m, results: make(chan way, 2)}
+	w.start(func(f *maker) (*Conn, error) { return f.quic(ctx, originTLS.Clone()) })
+	timer := time.NewTimer(cmp.Or(m.s.AttemptDelay, attemptDelay))
 	defer timer.Stop()
+	tcpStarted := false
 	startTCP := func() {
 		if !tcpStarted {
 			tcpStarted = true
-			start(func(f *maker) (*Conn, error) { return f.overTCP(ctx, originTLS, nil) })
+			w.start(func(f *maker) (*Conn, error) { return f.overTCP(ctx, originTLS, nil) })
 		}
 	}
-	var dials []Dial
 	var last error
-	for running > 0 {
+	for w.running > 0 {
 		select {
 		case <-timer.C:
 			startTCP()
-		case r := <-results:
-			running--
+		case r := <-w.results:
+			w.running--
 			if r.err == nil {
 				cancel()
-				for ; running > 0; running-- {
-					other := <-results
-					dials = append(dials, other.m.facts.Dials...)
-					if other.c != nil {
-						_ = other.c.Close()
-					}
-				}
-				r.c.Facts.Dials = append(dials, r.c.Facts.Dials...)
-				return r.c, nil
+				return w.won(r.c), nil
 			}
-			dials, last = append(dials, r.m.facts.Dials...), r.err
+			w.dials, last = append(w.dials, r.facts.Dials...), r.err
 			startTCP()
 		}
 	}
 	var te *Error
 	if errors.As(last, &te) && te.Facts != nil {
-		te.Facts.Dials = dials
+		te.Facts.Dials = w.dials
 	}
 	return nil, last
+}
+
+// ways are the attempts at one connection, each with facts of its own.
+type ways struct {
+	m       *maker
+	results chan way
+	running int
+	dials   []Dial // of those that have failed
+}
+
+type way struct {
+	facts *Facts
+	c     *Conn
+	err   error
+}
+
+func (w *ways) start(dial func(*maker) (*Conn, error)) {
+	fork, facts := *w.m, *w.m.facts
+	fork.facts = &facts
+	w.running++
+	go func() {
+		c, err := dial(&fork)
+		w.results <- way{&facts, c, err}
+	}()
+}
+
+// won ends the other way, and gives c the addresses that both have tried.
+func (w *ways) won(c *Conn) *Conn {
+	for ; w.running > 0; w.running-- {
+		other := <-w.results
+		w.dials = append(w.dials, other.facts.Dials...)
+		if other.c != nil {
+			_ = other.c.Close()
+		}
+	}
+	c.Facts.Dials = append(w.dials, c.Facts.Dials...)
+	return c
 }
 
 // quic makes a connection for HTTP/3: one address after the other.
