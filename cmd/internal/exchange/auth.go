@@ -45,7 +45,9 @@ func (a *attempt) authenticate(s *transport.Settings) (credentials, error) {
 	if err := a.authorize(&c); err != nil {
 		return c, err
 	}
-	c.probing = (c.serverProbing || c.proxyProbing) && a.at.body
+	// With an idempotency key the whole body goes out at once: a server must not
+	// see one key with two bodies.
+	c.probing = (c.serverProbing || c.proxyProbing) && a.at.body && !a.at.key
 	return c, nil
 }
 

@@ -63,6 +63,21 @@ func TestDigestHops(t *testing.T) {
 	}
 }
 
+// TestOneKeyOneBody/R7.3: a request with a key never goes out without its body.
+func TestOneKeyOneBody(t *testing.T) {
+	s := retrytest.Serve(t, digest401+", 200")
+	op := withUser(operation(client(t, fakeClock(), transport.Settings{}), keyed(template(t, "POST", s.URL, "body"))), auth.Digest)
+	r, _, _ := get(t, op)
+	for _, rec := range s.Log().Records {
+		if rec.BodyBytes != 4 {
+			t.Errorf("%d bytes of body", rec.BodyBytes)
+		}
+	}
+	if n := len(s.Log().Records); r.Status != 200 || n != 2 {
+		t.Errorf("status %d after %d requests", r.Status, n)
+	}
+}
+
 // TestChallengesEnd: a server that calls every nonce stale is given up.
 func TestChallengesEnd(t *testing.T) {
 	s := retrytest.Serve(t, `401 header='WWW-Authenticate: Digest realm="r", nonce="n", stale=true'`)
