@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,110 +184,6 @@ func goesOn(theirs, ours string) bool {
 		rest, ok := strings.CutPrefix(b, a)
 		return ok && (rest == "" || strings.HasPrefix(rest, "; ") || strings.HasPrefix(rest, " ("))
 	})
-}
-
-// normaliser replaces what cannot be the same in two runs.
-type normaliser struct{ program, addr, dir string }
-
-func (n normaliser) text(s string) string {
-	_, port, _ := strings.Cut(n.addr, ":")
-	s = strings.NewReplacer(n.addr, "HOST:PORT", n.dir, "DIR", "port "+port, "port PORT", ":"+port, ":PORT").Replace(s)
-	for _, rule := range []struct{ find, put string }{
-		{`\b(curl|bide)/[0-9A-Za-z.+-]+`, "AGENT"},
-		{`-{24}[0-9A-Za-z]{16,22}\b`, "BOUNDARY"},
-		{`\b\d+\.\d{6}\b`, "SECONDS"},
-		{`after \d+ ms`, "after N ms"}, {`after \d+ milliseconds`, "after N milliseconds"},
-		{`(?m)^\d\d:\d\d:SECONDS `, "CLOCK "},
-		{`(?m)^\d\d:\d\d:\d\d\.\d{6} `, "CLOCK "},
-		{`Signature=[0-9a-f]+`, "Signature=X"}, {`X-Amz-Date: \w+`, "X-Amz-Date: X"}, {`/20\d{6}/`, "/DAY/"},
-		{`PROXY TCP4 127.0.0.1 127.0.0.1 \d+`, "PROXY TCP4 127.0.0.1 127.0.0.1 PORT"},
-		{`"local_port":\d+`, `"local_port":PORT`},
-		{`(cnonce)="[^"]*"`, `$1="X"`}, {`(response)="[^"]*"`, `$1="X"`},
-	} {
-		s = regexp.MustCompile(rule.find).ReplaceAllString(s, rule.put)
-	}
-	return s
-}
-
-// request also takes the boundary's own length out of the body's.
-func (n normaliser) request(s string) string {
-	boundary := regexp.MustCompile(`-{24}[0-9A-Za-z]{16,22}\b`)
-	if head, body, ok := strings.Cut(s, "\r\n\r\n"); ok && strings.Contains(head, "multipart/") {
-		size := 0
-		for _, found := range boundary.FindAllString(body, -1) {
-			size += len(found)
-		}
-		head = regexp.MustCompile(`Content-Length: \d+`).ReplaceAllStringFunc(head, func(line string) string {
-			length, _ := strconv.Atoi(strings.TrimPrefix(line, "Content-Length: "))
-			return fmt.Sprintf("Content-Length: %d and the boundaries", length-size)
-		})
-		s = head + "\r\n\r\n" + body
-	}
-	s = n.text(s)
-	const most = 4000
-	if len(s) > most {
-		s = fmt.Sprintf("%s... (%d bytes)", s[:most], len(s))
-	}
-	return strings.ReplaceAll(s, "\r", `\r`)
-}
-
-// stderr also calls the program by one name, and leaves out of -v what is the
-// library's own talk and not the protocol's.
-func (n normaliser) stderr(s string) string {
-	s = n.text(s)
-	libraryTalk := regexp.MustCompile(`^[{}] \[|^\* (Found bundle|Can not multiplex|Ignoring the response-body|Server auth using|Mark bundle|allocate connect|Added .* to DNS|Hostname .* was found|HTTP 1\.|no chunk, no close|processing: |CONNECT phase completed|Please rewind|Signaling end|We are completely uploaded)`)
-	// The installed curl's words in those of curl 8, which are ours.
-	s = regexp.MustCompile(`URL rejected: [^;\n]*`).ReplaceAllString(s, "URL using bad/illegal format or missing URL")
-	s = strings.NewReplacer(" not supported or disabled in libcurl", " not supported", "no URL specified!", "no URL specified", "* Switch to ", "* Switch from POST to ",
-		" disabled in redirect", " not supported", "\" disabled", "\" not supported",
-		"Could not resolve host: abc.onion", "Not resolving .onion address (RFC 7686)", "libcurl understands", "PROGRAM understands",
-		"bide understands", "PROGRAM understands").Replace(s)
-	// Where to find help: we have one line, and our own documentation.
-	s = regexp.MustCompile(`(?m)^curl: try '.*\n`).ReplaceAllString(s, "")
-	s = regexp.MustCompile(`(?s)More details here: https.*web page mentioned above\.\n`).ReplaceAllString(s, "")
-	var lines []string
-	for line := range strings.Lines(s) {
-		if libraryTalk.MatchString(line) {
-			continue
-		}
-		line = strings.ReplaceAll(line, "\r\n", "\n")
-		lines = append(lines, regexp.MustCompile(`\b(curl|bide)\b( --|: |$)`).ReplaceAllString(line, "PROGRAM$2"))
-	}
-	return strings.Join(lines, "")
-}
-
-// files are those that the run made or changed, with their contents.
-func (n normaliser) files(t *testing.T, dir string, fixtures map[string]string) string {
-	t.Helper()
-	var all []string
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		was, ours := fixtures[name]
-		if ours && strings.ReplaceAll(was, "$H", n.addr) == string(text) {
-			return nil
-		}
-		shown := n.text(string(text))
-		if strings.HasPrefix(shown, "# Netscape") {
-			_, shown, _ = strings.Cut(shown, "\n\n")
-		}
-		if strings.Contains(shown, "== Info: ") {
-			shown = regexp.MustCompile(`(?m)^(CLOCK )?== Info: .*\n`).ReplaceAllString(shown, "")
-		}
-		all = append(all, name+":\n"+shown)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(all)
-	return strings.Join(all, "\n")
 }
 
 // differentialFixtures are the files that each run finds in its folder.
