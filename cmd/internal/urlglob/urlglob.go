@@ -68,7 +68,7 @@ type part struct {
 // brackets are text; a backslash before one of {}[] makes that text, too, and
 // within braces it does so for every character. The error is an *Error.
 func Parse(url string) (*Pattern, error) {
-	if strings.IndexAny(url, `{}[]\`) < 0 {
+	if !strings.ContainsAny(url, `{}[]\`) {
 		return Literal(url), nil
 	}
 	s := scanner{url: url, p: &Pattern{count: 1}}
