@@ -132,9 +132,8 @@ func (c *console) transfer(r *exchange.Response, toTerminal bool) func() {
 	if !c.meters || c.whole || toTerminal || !c.live.Terminal() && !c.bar {
 		return func() {}
 	}
-	total := r.Length
 	return c.live.Progress(render.Progress{
-		Received: r.Received, Total: func() int64 { return total }, Bar: c.bar,
+		Received: r.Arrived, Total: r.Whole, Bar: c.bar,
 	})
 }
 

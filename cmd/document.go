@@ -76,6 +76,9 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 		SentBytes: r.SentBytes, ReceivedBytes: r.ReceivedBytes,
 		Server: describeServer(a.Outcome.Server), Decision: describeDecision(a),
 	}
+	if r.Continued {
+		d.ResumedFromBytes = &r.ResumedFrom
+	}
 	if a.Outcome.Status != 0 {
 		d.Status = &a.Outcome.Status
 	}
@@ -181,7 +184,7 @@ func (op *operation) describeResponse() *render.Response {
 	for _, f := range r.Header {
 		d.Headers = append(d.Headers, [2]string{strings.ToLower(f.Name), op.run.redactor.HeaderValue(f.Name, f.Value)})
 	}
-	d.BodyBytes = r.Received()
+	d.BodyBytes = r.Arrived()
 	if capture := op.output.capture; capture != nil && op.output.kept {
 		d.SetBody(capture.Bytes())
 	}

@@ -87,6 +87,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
 		NoConnectBlocks:  op.group.SuppressConnectHeaders,
 		HTTP09:           op.group.HTTP09,
+		Continue:         op.group.Policy.Attempts != 1 && !op.includesHead(),
 	}
 	return nil
 }
@@ -117,6 +118,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
 	response, outcome := op.exchange.Attempt(ctx, n)
 	op.responses, op.last = append(op.responses, response), ctx
+	outcome.Committed = op.output.sink.Committed()
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus {
 		return response, outcome
 	}
@@ -168,6 +170,8 @@ func (op *operation) deliverKept(ctx context.Context, response *exchange.Respons
 	}
 	after := op.output.deliver(op.last, response, *last)
 	switch {
+	case after.Stop == retry.OutputCommitted:
+		overrule(rec, retry.OutputCommitted, last.Class, last.Err)
 	case after.Class == retry.ClassStatus:
 	case ctx.Err() != nil:
 		rec.Limit = context.Cause(ctx)

@@ -96,6 +96,12 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		out.op.turn.within(ctx)
 	}
 	out.delivered, out.kept, out.excerpt = r, false, nil
+	if r.Continued {
+		return out.goOn(ctx, r, o)
+	}
+	if out.sink.Committed() {
+		return out.excluded(r, o)
+	}
 	failed := r.Status >= 400 && !out.keepsErrors()
 	switch {
 	case failed && (out.isFile() || out.op.group.Fail == failSilent):
@@ -109,7 +115,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	}
 	if err := out.sink.Reset(); err != nil {
 		r.Discard()
-		o.Class, o.Err, o.Stop = retry.ClassOutput, err, retry.OutputCommitted
+		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
 		return o
 	}
 	if err := out.takeName(r); err != nil {
@@ -126,6 +132,28 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	after.Committed = !out.kept && out.sink.Committed()
 	return after
 }
+
+// goOn adds to what the attempts before r have written: the rest of the body,
+// or nothing where it was there already (a 416).
+func (out *output) goOn(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	after := out.write(ctx, r, o, false)
+	out.kept = after.Class == retry.ClassNone || out.op.group.AsCurl && after.Class != retry.ClassOutput
+	after.Committed = !out.kept && out.sink.Committed()
+	return after
+}
+
+// excluded refuses a body that does not continue what is beyond recall (R9.3).
+func (out *output) excluded(r *exchange.Response, o retry.Outcome) retry.Outcome {
+	r.Discard()
+	if o.Class == retry.ClassNone {
+		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, errNoRest
+	}
+	o.Stop = retry.OutputCommitted
+	return o
+}
+
+// errNoRest is why an answer with the whole body is of no use.
+var errNoRest = errors.New("the server sent the whole body again instead of its rest")
 
 // headOnly gives the body up, and shows the head where it was asked for.
 func (out *output) headOnly(r *exchange.Response, o retry.Outcome) retry.Outcome {
@@ -160,7 +188,7 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	}
 	var w io.Writer = out.sink
 	if out.terminal {
-		w = &terminalGuard{w: w, out: out, checked: out.explicit}
+		w = &terminalGuard{w: w, out: out, checked: out.explicit || r.Continued}
 	}
 	if out.op.includesHead() {
 		if err := writeBlocks(out.sink, r.Blocks); err != nil {

@@ -76,6 +76,9 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 		v.SpeedDownload = int64(float64(v.SizeDownload) / seconds)
 		v.SpeedUpload = int64(float64(v.SizeUpload) / seconds)
 	}
+	if r := op.final(); r != nil && r.Continued {
+		v.SizeDownload = r.Arrived() // the whole, whichever attempt brought it
+	}
 	return v
 }
 

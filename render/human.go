@@ -252,7 +252,7 @@ func (s *sheet) bar(from, to int) row {
 // details: where a body went on, an error's text, the addresses that failed, the hops when there are several.
 func (s *sheet) details(a *Attempt) {
 	if a.ResumedFromBytes != nil {
-		text := "went on from " + Bytes(*a.ResumedFromBytes)
+		text := "continued from " + Bytes(*a.ResumedFromBytes)
 		if !a.Counted {
 			text += ", not counted"
 		}

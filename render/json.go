@@ -149,6 +149,8 @@ type Responded struct {
 	Sent       string  `json:"sent"`
 	Error      *string `json:"error"`
 	Server     Server  `json:"server"`
+	// ResumedFromBytes is where the body went on, null where it began anew.
+	ResumedFromBytes *int64 `json:"resumed_from_bytes"`
 }
 
 // Waiting is the event "wait", sent when the wait begins.

@@ -35,7 +35,7 @@ func (p *Policy) decide(s *State, o *Outcome, u float64) Decision {
 		d.Reason = RetryTimeExceeded
 	case !p.deadlineLeft(s.Elapsed, d.Wait, p.AttemptReserve):
 		d.Reason = DeadlineBeforeRetry
-	case o.Committed && !p.mayResume(s):
+	case o.Committed && !o.Resumable:
 		d.Reason = OutputCommitted
 	default:
 		d.Retry = true

@@ -316,7 +316,8 @@ func TestDecideOrder(t *testing.T) {
 	stop.Stop = retry.OutputCommitted
 	committed := status(503)
 	committed.Committed = true
-	resuming := retry.State{Failures: 1, Counted: 1, ResumePlanned: true}
+	resuming := committed
+	resuming.Resumable = true
 	for _, c := range []struct {
 		name  string
 		state retry.State
@@ -331,7 +332,7 @@ func TestDecideOrder(t *testing.T) {
 		{"retry_max_time", early, told(503, 3*sec), retry.RetryTimeExceeded},
 		{"deadline", retry.State{Failures: 1, Counted: 1, Elapsed: 3500 * time.Millisecond}, committed, retry.DeadlineBeforeRetry},
 		{"committed", retry.State{Failures: 1, Counted: 1}, committed, retry.OutputCommitted},
-		{"committed_but_to_be_continued", resuming, committed, ""},
+		{"committed_but_to_be_continued", retry.State{Failures: 1, Counted: 1}, resuming, ""},
 		{"success", late, retry.Outcome{}, retry.Success},
 		{"checksum_has_its_own_word_R10.2a", late, failure(retry.ClassChecksum), retry.ChecksumMismatch},
 	} {

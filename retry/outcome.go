@@ -35,8 +35,9 @@ type Outcome struct {
 	// Continued: this attempt's answer was a valid continuation of the body
 	// (206), so the break before it does not count (R2.4).
 	Continued bool
-	// Resumable: the body broke off and the next attempt will ask for its rest
-	// (Range with If-Range), so that this attempt may turn out uncounted (R2.4).
+	// Resumable: a part of the body is held and the next attempt will ask for its
+	// rest (Range with If-Range). If this attempt broke off in the body, it may
+	// turn out uncounted (R2.4).
 	Resumable bool
 	// Progress is how many bytes of the body are now held; Total is its full
 	// size, -1 when unknown (R2.4).

@@ -28,6 +28,8 @@ func TestR2_4(t *testing.T) {
 	committed := func(o retry.Outcome) retry.Outcome { o.Committed = true; return o }
 	unresumable := brokenAt(5*mib, total)
 	unresumable.Resumable = false
+	unanswered := status(503)
+	unanswered.Progress, unanswered.Total, unanswered.Resumable = 5*mib, total, true
 	three := plain
 	for _, c := range []struct {
 		name    string
@@ -69,6 +71,9 @@ func TestR2_4(t *testing.T) {
 			retry.AttemptsExhausted, []bool{false, false, true, true}},
 		{"R9.3_committed_output_may_be_continued", three, []retry.Outcome{
 			committed(brokenAt(5*mib, total)), committed(whole)}, retry.Success, []bool{false, true}},
+		{"R9.3_committed_output_may_be_continued_by_counted_attempts", with(func(p *retry.Policy) { p.Attempts = 4 }), []retry.Outcome{
+			committed(brokenAt(5*mib, total)), committed(unanswered), committed(continued(brokenAt(5*mib+1, total))), whole},
+			retry.Success, []bool{true, true, true, true}},
 		{"R9.3_committed_output_allows_nothing_else", three, []retry.Outcome{committed(unresumable)},
 			retry.OutputCommitted, []bool{true}},
 	} {

@@ -219,6 +219,10 @@ func (a *attempt) refused(o retry.Outcome, err error) retry.Outcome {
 // final takes the answer as the attempt's.
 func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 	r, op := a.r, a.op
+	if op.Resume != nil && a.judge(x, &o) {
+		r.ReceivedBytes = r.Received()
+		return o
+	}
 	r.live = x.live
 	r.ReceivedBytes = r.Received()
 	if s := o.Status; s == 408 || s == 421 {
@@ -228,13 +232,14 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 		r.live.codings = bodyCodings(x.resp, op.Template.Compressed)
 		r.Coding = strings.Join(contentCodings(r.live.codings), ", ")
 	}
+	x.live.op, x.live.rest = op, a.resumable(x, x.live)
 	limit := op.MaxFileSize
-	if limit > 0 && x.resp.Length > limit && o.Class == retry.ClassNone {
+	if limit > 0 && x.resp.Length > limit-r.ResumedFrom && o.Class == retry.ClassNone {
 		x.live.settle()
 		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
 		return o
 	}
-	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit || len(r.live.codings) > 0) {
+	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit-r.ResumedFrom || len(r.live.codings) > 0) {
 		r.live.limit = limit // of an error's body, only what is delivered counts
 	}
 	return o

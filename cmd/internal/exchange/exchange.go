@@ -58,6 +58,12 @@ type Operation struct {
 	IgnoreLength  bool // --ignore-content-length
 	Raw           bool // --raw: no coding is decoded
 	HTTP09        bool // --http0.9
+	// Continue lets an attempt go on from where the body of the one before it
+	// broke off: the caller keeps what Deliver wrote until then.
+	Continue bool
+	// Resume is what the next attempt goes on from; Deliver sets it. nil: it
+	// begins from zero.
+	Resume *Resume
 	// Uploaded, when not nil, counts the bytes of request bodies as they go out.
 	Uploaded *atomic.Int64
 
@@ -86,6 +92,10 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 		a.at = *o.start
 	}
 	outcome := a.run()
+	if o.Resume != nil && !outcome.Continued && outcome.Class != retry.ClassNone {
+		// No word on the body: its rest is asked for once more.
+		outcome.Resumable, outcome.Progress, outcome.Total = true, o.Resume.Offset, o.Resume.Total
+	}
 	o.tell(outcome)
 	return a.r, outcome
 }
@@ -119,6 +129,10 @@ type Response struct {
 	SentBytes     int64  // bodies of all hops
 	ReceivedBytes int64  // body bytes, all hops, as far as read when Attempt or Deliver returned
 	Coding        string // content coding decoded, "" none
+	// Continued: the body goes on at byte ResumedFrom, where the one before it
+	// broke off; a 416 says that nothing is missing, and there is no body.
+	Continued   bool
+	ResumedFrom int64
 
 	began time.Duration // instant of the attempt's start
 	past  atomic.Int64  // body bytes of the hops before the last
@@ -162,6 +176,23 @@ func (r *Response) Received() int64 {
 		n += r.live.body.Received()
 	}
 	return n
+}
+
+// Arrived is how much of the whole body is there, what earlier attempts brought
+// included; otherwise like Received.
+func (r *Response) Arrived() int64 {
+	if r.Continued && r.live == nil {
+		return r.ResumedFrom
+	}
+	return r.ResumedFrom + r.Received()
+}
+
+// Whole is the size of the whole body as far as announced, -1 unknown.
+func (r *Response) Whole() int64 {
+	if r.live != nil && r.live.rest != nil {
+		return r.live.rest.Total
+	}
+	return r.Length
 }
 
 // drains are the bodies that are read to their end in the background.

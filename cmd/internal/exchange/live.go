@@ -31,8 +31,11 @@ type live struct {
 	hop    int
 
 	codings []string // to be taken off, the outermost last
-	limit   int64    // of what is delivered; 0 none
+	limit   int64    // of the whole body delivered; 0 none
 	rate    int64    // bytes a second at most; 0 any
+	part    int64    // of the body that this answer continues it by; 0 none
+	op      *Operation
+	rest    *Resume // to go on from if the body breaks off (its Offset aside); nil nothing
 	slow    LowSpeed
 	spent   bool // the connection must not be used again (R3.5)
 	taken   bool // Deliver or Discard has it
@@ -140,7 +143,10 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	l.taken = true
 	l.link.rehook(ctx)
 	stop := l.slow.watch(l.link, l.client.Clock, l.body.Received)
-	err := l.copyTo(w)
+	n, err := l.copyTo(w)
+	if err == nil {
+		err = l.unfinished(n)
+	}
 	stop()
 	now := l.client.Clock.Mono()
 	h := &r.Hops[l.hop]
@@ -157,6 +163,7 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	}
 	r.ReceivedBytes = r.Received()
 	if err == nil {
+		r.held(&o, n)
 		l.settle()
 		return o
 	}
@@ -167,6 +174,7 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		o.Class, o.Err = endClass(ctx), context.Cause(ctx)
 	}
 	r.expired(&o)
+	r.held(&o, n)
 	if l.trace != nil {
 		l.trace.Info(o.Err.Error())
 	}
@@ -177,9 +185,10 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	return o
 }
 
-// copyTo writes the body, decoded and limited, to w.
-func (l *live) copyTo(w io.Writer) error {
-	if len(l.codings) == 0 && l.limit == 0 && l.rate == 0 {
+// copyTo writes the body, decoded and limited, to w, and tells how much w took.
+func (l *live) copyTo(w io.Writer) (int64, error) {
+	unsized := l.part > 0 && l.r.Length < 0
+	if len(l.codings) == 0 && l.limit == 0 && l.rate == 0 && !unsized {
 		return copyPlain(w, l.body)
 	}
 	var src io.Reader = l.body
@@ -189,28 +198,28 @@ func (l *live) copyTo(w io.Writer) error {
 	if len(l.codings) > 0 {
 		var err error
 		if src, err = decode(src, l.codings); err != nil {
-			return err
+			return 0, err
 		}
 	}
+	if unsized {
+		src = &limited{src: src, left: l.part, over: longer}
+	}
 	if l.limit > 0 {
-		src = &limited{src: src, left: l.limit}
+		src = &limited{src: src, left: l.limit - l.r.ResumedFrom, over: tooLarge}
 	}
 	return copyPlain(w, src)
 }
 
 // copyPlain lets a sink take the source (it may hold a part and pass the rest
 // on by descriptor), and a bare file, too.
-func copyPlain(w io.Writer, src io.Reader) error {
+func copyPlain(w io.Writer, src io.Reader) (int64, error) {
 	if rf, ok := w.(io.ReaderFrom); ok && !isFile(w) {
-		_, err := rf.ReadFrom(src)
-		return err
+		return rf.ReadFrom(src)
 	}
 	if wt, ok := src.(io.WriterTo); ok {
-		_, err := wt.WriteTo(w)
-		return err
+		return wt.WriteTo(w)
 	}
-	_, err := io.CopyBuffer(onlyWriter{w}, src, make([]byte, copyBuffer))
-	return err
+	return io.CopyBuffer(onlyWriter{w}, src, make([]byte, copyBuffer))
 }
 
 // copyBuffer is the one buffer of a copy that looks at the bytes.
@@ -224,10 +233,11 @@ func isFile(w io.Writer) bool {
 // onlyWriter hides a file's ReadFrom, which would copy through a smaller buffer.
 type onlyWriter struct{ io.Writer }
 
-// limited fails, with class size, on the first byte beyond limit.
+// limited fails, with the error of over, on the first byte beyond what is left.
 type limited struct {
 	src  io.Reader
 	left int64
+	over func() error
 }
 
 func (s *limited) Read(p []byte) (int, error) {
@@ -236,7 +246,7 @@ func (s *limited) Read(p []byte) (int, error) {
 	}
 	n, err := s.src.Read(p[:min(int64(len(p)), s.left+1)])
 	if int64(n) > s.left {
-		n, err = int(s.left), tooLarge()
+		n, err = int(s.left), s.over()
 	}
 	s.left -= int64(n)
 	return n, err

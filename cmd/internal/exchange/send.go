@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/request"
@@ -160,6 +161,9 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 		Credentials: a.trusted(), Authorization: creds.authorization, Signature: creds.signature, Probe: creds.probing,
 		Key: a.at.key, Referer: a.at.referer, NoExpect: a.at.noExpect,
 		ViaProxy: conn.ViaProxy,
+	}
+	if a.asksForRest() {
+		hop.Range, hop.IfRange = strconv.FormatInt(op.Resume.Offset, 10)+"-", op.Resume.Validator
 	}
 	if op.Client.Jar != nil {
 		hop.Cookie = op.Client.Jar.Header(u, op.Client.Clock.Wall())

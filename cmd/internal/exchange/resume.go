@@ -1,0 +1,274 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/httpdate"
+	"github.com/bidehttp/bide/retry"
+)
+
+// Resume is the part of a body that earlier attempts got, for the next one to
+// go on from (RFC 9110 §14.2, §13.1.5).
+type Resume struct {
+	Offset int64 // bytes held
+	Total  int64 // of the whole body; -1 unknown
+	// Validator is the strong entity tag, or the Last-Modified, of what is held,
+	// as received.
+	Validator string
+}
+
+// verdict is what an answer to a request for the rest of a body is.
+type verdict uint8
+
+const (
+	other     verdict = iota // the policy's business
+	continues                // the rest, or some of it
+	complete                 // there is no rest: what is held is the whole
+	over                     // the whole body again, from its start
+	astray                   // of no use: the next attempt begins from zero
+)
+
+// accept judges an answer by its head. Of one that continues, the span is the
+// part that it brings. length is that of the answer's body, -1 unknown.
+func accept(want Resume, status int, head fieldsOf, length int64) (verdict, span) {
+	switch status {
+	case 200:
+		return over, span{}
+	case 206:
+		part, ok := want.continuedBy(head, length)
+		if !ok {
+			return astray, span{}
+		}
+		return continues, part
+	case 416:
+		part, ok := parseContentRange(single(head, "Content-Range"))
+		if ok && part.from < 0 && part.total == want.Offset && want.sameVersion(head) {
+			return complete, span{}
+		}
+		return astray, span{}
+	case 412:
+		return astray, span{}
+	}
+	if status < 400 {
+		return astray, span{}
+	}
+	return other, span{}
+}
+
+// continuedBy reports whether a 206 begins where the body broke off and belongs
+// to it. A part that is shorter than what was asked for is one, too.
+func (want Resume) continuedBy(head fieldsOf, length int64) (span, bool) {
+	part, ok := parseContentRange(single(head, "Content-Range"))
+	switch {
+	case !ok || part.from != want.Offset || coded(head) || !want.sameVersion(head):
+		return span{}, false
+	case want.Total >= 0 && (part.to >= want.Total || part.total >= 0 && part.total != want.Total):
+		return span{}, false
+	case length >= 0 && length != part.size():
+		return span{}, false
+	}
+	return part, true
+}
+
+// sameVersion compares the validator with that of the answer, if it has one.
+func (want Resume) sameVersion(head fieldsOf) bool {
+	name := "ETag"
+	if !strings.HasPrefix(want.Validator, `"`) {
+		name = "Last-Modified"
+	}
+	got := trim(head.get(name))
+	return got == "" || got == want.Validator
+}
+
+// span is a Content-Range (RFC 9110 §14.4): from and to are inclusive, from is
+// -1 where it names no part; total is -1 where it is not known.
+type span struct{ from, to, total int64 }
+
+func (s span) size() int64 { return s.to - s.from + 1 }
+
+// parseContentRange reads "bytes 0-9/20", "bytes 0-9/*" and "bytes */20".
+func parseContentRange(text string) (span, bool) {
+	unit, rest, _ := strings.Cut(text, " ")
+	part, size, ok := strings.Cut(rest, "/")
+	if !ok || !strings.EqualFold(unit, "bytes") {
+		return span{}, false
+	}
+	s := span{from: -1, to: -1, total: -1}
+	if size != "*" {
+		if s.total, ok = digits(size); !ok {
+			return span{}, false
+		}
+	}
+	if part == "*" {
+		return s, s.total >= 0
+	}
+	first, last, _ := strings.Cut(part, "-")
+	var okFirst, okLast bool
+	s.from, okFirst = digits(first)
+	s.to, okLast = digits(last)
+	if !okFirst || !okLast || s.to < s.from || s.total >= 0 && s.to >= s.total {
+		return span{}, false
+	}
+	return s, true
+}
+
+// digits reads what is nothing but ASCII digits. The largest number is left out:
+// one more than it must be a number, too.
+func digits(s string) (int64, bool) {
+	if s == "" || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n < 1<<63-1
+}
+
+// single is the value of a field that must not be repeated, "" where it is.
+func single(head fieldsOf, name string) string {
+	if values := head.values(name); len(values) == 1 {
+		return trim(values[0])
+	}
+	return ""
+}
+
+func trim(s string) string { return strings.Trim(s, " \t") }
+
+// coded reports whether the body is under a content coding.
+func coded(head fieldsOf) bool {
+	for _, line := range head.values("Content-Encoding") {
+		if trim(line) != "" && !strings.EqualFold(trim(line), "identity") {
+			return true
+		}
+	}
+	return false
+}
+
+// validatorOf is what If-Range may carry for this answer: a strong entity tag,
+// or, where there is no tag at all, a date that is a strong validator: the body
+// cannot have changed again within its second (RFC 9110 §8.8.2.2, §13.1.5). ""
+// is none.
+func validatorOf(head fieldsOf, now time.Time) string {
+	if tags := head.values("ETag"); len(tags) > 0 {
+		tag := single(head, "ETag")
+		if len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+			return ""
+		}
+		return tag
+	}
+	text := single(head, "Last-Modified")
+	modified, err := httpdate.Parse(text, now)
+	if err != nil {
+		return ""
+	}
+	date, err := httpdate.Parse(single(head, "Date"), now)
+	if err != nil || date.Sub(modified) < time.Second {
+		return ""
+	}
+	return text
+}
+
+// asksForRest reports whether this hop asks for the rest of a body.
+func (a *attempt) asksForRest() bool { return a.op.Resume != nil && a.at.method == "GET" }
+
+// resumable is what the next attempt may go on from if this answer's body
+// breaks off; nil when it has to begin again.
+func (a *attempt) resumable(x *answer, body *live) *Resume {
+	op := a.op
+	if !op.Continue || op.Raw || len(body.codings) > 0 || op.Template.Range != "" {
+		return nil
+	}
+	if a.r.Continued {
+		return op.Resume
+	}
+	start := firstHop(op.Template)
+	if op.start != nil {
+		start = *op.start
+	}
+	head := fieldsOf(x.resp.Header)
+	if x.resp.Status != 200 || a.at.method != "GET" || start.method != "GET" || start.body || coded(head) ||
+		hasLine(op.Template.Headers, "Range") || hasLine(op.Template.Headers, "If-Range") {
+		return nil
+	}
+	validator := validatorOf(head, op.Client.Clock.Wall())
+	if validator == "" {
+		return nil
+	}
+	return &Resume{Total: x.resp.Length, Validator: validator}
+}
+
+// judge is what the answer makes of the body that is held. It reports whether
+// that decides the attempt.
+func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
+	want := *a.op.Resume
+	v, part := accept(want, x.resp.Status, x.resp.Header, x.resp.Length)
+	switch v {
+	case continues:
+		if part.total >= 0 {
+			want.Total = part.total
+		}
+		a.r.Continued, a.r.ResumedFrom, o.Continued = true, want.Offset, true
+		a.op.Resume, x.live.part = &want, part.size()
+		o.Class = retry.ClassNone
+	case complete:
+		a.r.Continued, a.r.ResumedFrom, o.Continued = true, want.Offset, true
+		o.Class, o.Progress, o.Total = retry.ClassNone, want.Offset, want.Offset
+		x.live.give(true)
+		return true
+	case over:
+		a.op.Resume = nil
+	case astray:
+		a.op.Resume = nil
+		x.live.give(false)
+		o.Class, o.Phase = retry.ClassTruncated, retry.PhaseResponse
+		o.Err = failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseResponse,
+			fmt.Errorf("the answer %d does not continue the body from byte %d", x.resp.Status, want.Offset))
+		return true
+	}
+	return false
+}
+
+// held notes what is held of the body after n more bytes, and whether its rest
+// can be asked for.
+func (r *Response) held(o *retry.Outcome, n int64) {
+	l := r.live
+	o.Progress, o.Total = r.ResumedFrom+n, -1
+	if l.rest != nil {
+		o.Total = l.rest.Total
+	} else if len(l.codings) == 0 {
+		o.Total = r.Length
+	}
+	l.op.Resume = nil
+	switch o.Class {
+	case retry.ClassTruncated, retry.ClassTimeout, retry.ClassClosed:
+	default:
+		return
+	}
+	if l.rest == nil || o.Progress == 0 || errors.Is(o.Err, errLonger) {
+		return
+	}
+	o.Resumable = true
+	l.op.Resume = &Resume{Offset: o.Progress, Total: l.rest.Total, Validator: l.rest.Validator}
+}
+
+// errLonger: a part of a body is not what its Content-Range says.
+var errLonger = errors.New("the part of the body is longer than its Content-Range")
+
+func longer() error {
+	return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody, errLonger)
+}
+
+// unfinished is the error of a part that is whole where the body is not.
+func (l *live) unfinished(n int64) error {
+	if l.part == 0 || l.rest == nil || l.rest.Total >= 0 && l.r.ResumedFrom+n >= l.rest.Total {
+		return nil
+	}
+	text := "the rest of the body is still to come"
+	if l.rest.Total >= 0 {
+		text = fmt.Sprintf("the part ended with %d bytes of the body remaining", l.rest.Total-l.r.ResumedFrom-n)
+	}
+	return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody, errors.New(text))
+}
