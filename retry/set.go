@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,8 +12,8 @@ import (
 // taken out by name is remembered, because the conditional defaults (409 with a
 // key, 413 with Retry-After, 421 once, 403 of a rate limit) and AllErrors obey it.
 type Set struct {
-	statuses       [16]uint64
-	removed        [16]uint64
+	statuses       statusBits
+	removed        statusBits
 	classes        uint32
 	removedClasses uint32
 	replaced       bool // a list without signs: no conditional defaults
@@ -22,22 +23,22 @@ type Set struct {
 const maxStatus = 999
 
 // HasStatus reports whether status is in the set.
-func (s Set) HasStatus(status int) bool { return hasBit(&s.statuses, status) }
+func (s Set) HasStatus(status int) bool { return s.statuses.has(status) }
 
 // AddStatus puts status (0 to 999) into the set.
 func (s *Set) AddStatus(status int) {
-	setBit(&s.statuses, status, true)
-	setBit(&s.removed, status, false)
+	s.statuses.set(status, true)
+	s.removed.set(status, false)
 }
 
 // RemoveStatus takes status out, by name.
 func (s *Set) RemoveStatus(status int) {
-	setBit(&s.statuses, status, false)
-	setBit(&s.removed, status, true)
+	s.statuses.set(status, false)
+	s.removed.set(status, true)
 }
 
 // RemovedStatus reports whether status was taken out by name.
-func (s Set) RemovedStatus(status int) bool { return hasBit(&s.removed, status) }
+func (s Set) RemovedStatus(status int) bool { return s.removed.has(status) }
 
 // HasClass reports whether c is in the set.
 func (s Set) HasClass(c Class) bool { return s.classes&c.bit() != 0 }
@@ -57,18 +58,23 @@ func (s *Set) RemoveClass(c Class) {
 // RemovedClass reports whether c was taken out by name.
 func (s Set) RemovedClass(c Class) bool { return s.removedClasses&c.bit() != 0 }
 
-func hasBit(bits *[16]uint64, n int) bool {
-	return n >= 0 && n <= maxStatus && bits[n/64]&(1<<(n%64)) != 0
+// statusBits has a bit for each status. It is a string, so that policies, which
+// are copied for every operation, stay small; no zero bytes stand at its end,
+// so that equal ones compare equal.
+type statusBits string
+
+func (b statusBits) has(n int) bool {
+	return n >= 0 && n/8 < len(b) && b[n/8]&(1<<(n%8)) != 0
 }
 
-func setBit(bits *[16]uint64, n int, on bool) {
-	switch {
-	case n < 0 || n > maxStatus:
-	case on:
-		bits[n/64] |= 1 << (n % 64)
-	default:
-		bits[n/64] &^= 1 << (n % 64)
+func (b *statusBits) set(n int, on bool) {
+	if n < 0 || n > maxStatus || b.has(n) == on {
+		return
 	}
+	bits := make([]byte, max(len(*b), n/8+1))
+	copy(bits, *b)
+	bits[n/8] ^= 1 << (n % 8)
+	*b = statusBits(bytes.TrimRight(bits, "\x00"))
 }
 
 // List gives the members in order, as in the timeline's retry_on: statuses by
