@@ -234,15 +234,20 @@ func (t *stdoutTurn) take(done <-chan struct{}) error {
 		return nil
 	}
 	select {
-	case <-t.turn:
-		t.mu.Lock()
-		t.held = true
-		t.mu.Unlock()
-		return nil
-	case <-done:
-	case <-ctx.Done():
+	case <-t.turn: // mostly it is free
+	default:
+		select {
+		case <-t.turn:
+		case <-done:
+			return errTurn
+		case <-ctx.Done():
+			return errTurn
+		}
 	}
-	return errTurn
+	t.mu.Lock()
+	t.held = true
+	t.mu.Unlock()
+	return nil
 }
 
 // within bounds waits for the turn: by an attempt, or by the whole operation.
