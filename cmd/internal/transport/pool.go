@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bidehttp/bide/retry"
@@ -38,6 +39,8 @@ type poolState struct {
 	idle   []idleConn // oldest first
 	closed bool
 	next   int64 // number of the next connection
+
+	route atomic.Pointer[route] // that was asked for last
 }
 
 type idleConn struct {
@@ -49,7 +52,7 @@ type idleConn struct {
 // *Error with its class; Facts of a failed dial are in Error.Facts. ctx bounds
 // the making of the connection, not its use.
 func (p *Pool) Get(ctx context.Context, t Target, s *Settings, tr Trace) (*Conn, error) {
-	m := &maker{pool: p, s: s, trace: tr, route: newRoute(t, s), began: p.mono()}
+	m := &maker{pool: p, s: s, trace: tr, route: p.route(t, s), began: p.mono()}
 	if err := m.stopped(ctx, retry.PhaseResolve); err != nil {
 		return nil, err
 	}
@@ -64,6 +67,16 @@ func (p *Pool) Get(ctx context.Context, t Target, s *Settings, tr Trace) (*Conn,
 		return nil, err
 	}
 	return c, nil
+}
+
+// route is newRoute's, which most requests have in common.
+func (p *Pool) route(t Target, s *Settings) *route {
+	if r := p.state.route.Load(); r != nil && r.settings == s && r.target == t {
+		return r
+	}
+	r := newRoute(t, s)
+	p.state.route.Store(r)
+	return r
 }
 
 // Put gives a connection back after a complete response that allows reuse.

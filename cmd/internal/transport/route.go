@@ -7,8 +7,9 @@ import (
 )
 
 // route is the way to a target: which names are dialed, through what, and the
-// key that tells connections apart.
+// key that tells connections apart. It does not change once it is made.
 type route struct {
+	settings   *Settings
 	target     Target
 	host, port string // where the target is looked for: --connect-to may differ from it
 	proxy      *Proxy // nil: direct
@@ -25,7 +26,7 @@ func (s *Settings) ByAbsoluteURI(t Target) bool {
 }
 
 func newRoute(t Target, s *Settings) *route {
-	r := &route{target: t, host: t.Host, port: t.Port, proxy: s.Proxy}
+	r := &route{settings: s, target: t, host: t.Host, port: t.Port, proxy: s.Proxy}
 	if len(s.ConnectTo) > 0 {
 		r.host, r.port = connectTo(s.ConnectTo, t.Host, t.Port)
 		r.redirected = r.host != t.Host || r.port != t.Port
