@@ -152,10 +152,14 @@ func (out *output) saveETag() error {
 	etag, ok := headerOf(r, "ETag")
 	switch {
 	case r.Status == 304 && ok:
+	case r.Continued && out.kept:
+		if etag = r.Validator; !strings.HasPrefix(etag, `"`) {
+			etag = "" // it went on under its date
+		}
 	case r.Status < 200 || r.Status > 299 || !out.kept:
 		return nil
 	}
-	if ok && etag != "" {
+	if etag != "" {
 		etag += "\n"
 	}
 	if name == "-" {

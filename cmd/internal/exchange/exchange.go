@@ -133,6 +133,7 @@ type Response struct {
 	// broke off; a 416 says that nothing is missing, and there is no body.
 	Continued   bool
 	ResumedFrom int64
+	Validator   string // of a body that is continued
 
 	began time.Duration // instant of the attempt's start
 	past  atomic.Int64  // body bytes of the hops before the last

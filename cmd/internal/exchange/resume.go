@@ -210,11 +210,11 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 		if part.total >= 0 {
 			want.Total = part.total
 		}
-		a.r.Continued, a.r.ResumedFrom, o.Continued = true, want.Offset, true
+		a.continued(want, o)
 		a.op.Resume, x.live.part = &want, part.size()
 		o.Class = retry.ClassNone
 	case complete:
-		a.r.Continued, a.r.ResumedFrom, o.Continued = true, want.Offset, true
+		a.continued(want, o)
 		o.Class, o.Progress, o.Total = retry.ClassNone, want.Offset, want.Offset
 		x.live.give(true)
 		return true
@@ -229,6 +229,11 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 		return true
 	}
 	return false
+}
+
+func (a *attempt) continued(want Resume, o *retry.Outcome) {
+	a.r.Continued, a.r.ResumedFrom, a.r.Validator = true, want.Offset, want.Validator
+	o.Continued = true
 }
 
 // held notes what is held of the body after n more bytes, and whether its rest

@@ -121,11 +121,11 @@ func TestAccept(t *testing.T) {
 		{"E14_shorter", tagged, 206, part("bytes 5-6/10"), 2, continues, span{5, 6, 10}},
 		{"E14_unknown_size", tagged, 206, part("bytes 5-6/*"), 2, continues, span{5, 6, -1}},
 		{"E14_size_learnt", blind, 206, part("bytes 5-6/8"), 2, continues, span{5, 6, 8}},
-		{"R2.4a_transient", tagged, 503, nil, 0, other, span{}},
-		{"R2.4a_final", tagged, 404, nil, 0, other, span{}},
-		{"R2.4a_no_content", tagged, 204, nil, 0, astray, span{}},
-		{"R2.4a_redirect", tagged, 302, nil, 0, astray, span{}},
-		{"R2.4a_precondition", tagged, 412, nil, 0, astray, span{}},
+		{"R2.4d_transient", tagged, 503, nil, 0, other, span{}},
+		{"R2.4d_final", tagged, 404, nil, 0, other, span{}},
+		{"R2.4d_no_content", tagged, 204, nil, 0, astray, span{}},
+		{"R2.4d_redirect", tagged, 302, nil, 0, astray, span{}},
+		{"R2.4d_precondition", tagged, 412, nil, 0, astray, span{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if v, part := accept(c.want, c.status, c.head, c.length); v != c.v || part != c.part {
@@ -211,8 +211,8 @@ func TestContinue(t *testing.T) {
 		{"E3_chunked", whole + " chunked truncate=1MiB, " + whole + " chunked", nil, []int64{1 << 20, 3 << 20}},
 		{"E3_paced", whole + " truncate=1MiB, " + whole, func(op *Operation) { op.LimitRate = 1 << 20 }, []int64{1 << 20, 3 << 20}},
 		{"E3_limited", whole + " chunked truncate=1MiB, " + whole + " chunked", func(op *Operation) { op.MaxFileSize = 3 << 20 }, []int64{1 << 20, 3 << 20}},
-		{"R2.4a_503_in_between", whole + " truncate=2MiB, 503, " + whole, nil, []int64{2 << 20, 2 << 20, 3 << 20}},
-		{"R2.4a_no_answer_in_between", whole + " truncate=2MiB, reset, " + whole, nil, []int64{2 << 20, 2 << 20, 3 << 20}},
+		{"R2.4d_503_in_between", whole + " truncate=2MiB, 503, " + whole, nil, []int64{2 << 20, 2 << 20, 3 << 20}},
+		{"R2.4d_no_answer_in_between", whole + " truncate=2MiB, reset, " + whole, nil, []int64{2 << 20, 2 << 20, 3 << 20}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all, rec, got := continuing(t, c.script, func(op *Operation) {
