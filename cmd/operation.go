@@ -28,6 +28,7 @@ type operation struct {
 	answered    bool                 // the last answer is there to be shown
 	kept        bool                 // its head is: it was not given up for a wait
 	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
+	end         func()               // ends it; nil when there was none
 	output      *output
 
 	num    int        // of the URL among those of the command line: %{urlnum}
@@ -37,13 +38,11 @@ type operation struct {
 }
 
 // operate runs one operation from its template to its exit code.
-func (r *run) operate(ctx context.Context, g *prepared, j job) exitcode.Code {
+func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode.Code {
 	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL}
 	if err := op.prepare(j.URLArg); err != nil {
 		return op.refuse(ctx, j.URLArg, err)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(context.Canceled)
 	if r.crew != nil {
 		op.turn.turn, op.turn.ctx = r.crew.turn, ctx
 		defer op.turn.give()
@@ -57,11 +56,14 @@ func (r *run) operate(ctx context.Context, g *prepared, j job) exitcode.Code {
 		return exitcode.OK
 	}
 	defer op.output.abandon()
-	stopWatching := context.AfterFunc(ctx, op.output.abandon)
-	defer stopWatching()
+	l.guard(ctx, op.output)
+	defer l.release()
 
 	rec := op.attempts(ctx)
-	stopWatching()
+	if op.end != nil {
+		defer op.end()
+	}
+	l.release()
 	op.turn.within(ctx)
 	return op.finish(ctx, rec)
 }
@@ -97,7 +99,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	loop := retry.Loop{
 		Policy: op.group.Policy, Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin, Hold: op.run.holds,
-		Observe: op.observer(),
+		Observe: op.observer(), Last: func(end func()) { op.end = end },
 	}
 	if body := op.template.Body; body != nil {
 		loop.Replay = body.Replay

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,8 +18,9 @@ import (
 // crew runs the operations of -Z side by side.
 type crew struct {
 	run    *run
-	limit  int // operations at a time
-	jobs   chan func(ctx context.Context)
+	limit  int        // operations at a time
+	queue  sync.Mutex // held while the next task is fetched
+	next   func() (t task, more bool)
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	gate   gate
@@ -29,7 +31,6 @@ type crew struct {
 	began                          time.Duration
 	total                          int64
 	shown                          bool // status shows the run
-	workers                        int  // known to the goroutine that hands work out
 
 	mu        sync.Mutex
 	code      exitcode.Code
@@ -55,7 +56,7 @@ func newCrew(r *run) *crew {
 		limit = flags.DefaultParallel
 	}
 	c := &crew{
-		run: r, limit: limit, jobs: make(chan func(context.Context), limit), turn: make(chan struct{}, 1), total: -1,
+		run: r, limit: limit, turn: make(chan struct{}, 1), total: -1,
 		transfers: make(map[*exchange.Response]struct{}),
 	}
 	c.turn <- struct{}{}
@@ -69,20 +70,25 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(context.Canceled)
 	defer c.status()()
-	groups := make([]*prepared, 0, len(c.run.options.Groups))
-	for i := range c.run.options.Groups {
+	var groups []*prepared
+	next, stop := iter.Pull(c.tasks(ctx, &groups))
+	defer stop()
+	c.next = func() (t task, more bool) {
+		c.queue.Lock()
+		defer c.queue.Unlock()
 		if ctx.Err() != nil {
+			return t, false
+		}
+		return next()
+	}
+	// As many workers as there may be operations at a time, if there are as many.
+	for range c.limit {
+		first, more := c.next()
+		if !more {
 			break
 		}
-		g, err := c.run.prepare(ctx, &c.run.options.Groups[i])
-		groups = append(groups, g)
-		if err != nil {
-			c.ended(c.run.refuseAll(ctx, g, err))
-			continue
-		}
-		c.start(ctx, g)
+		c.wg.Go(func() { c.work(ctx, first) })
 	}
-	close(c.jobs)
 	c.wg.Wait()
 	for _, g := range groups {
 		g.close()
@@ -93,54 +99,61 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 	return c.code
 }
 
-// start starts a group's operations, each when there is room for it.
-func (c *crew) start(ctx context.Context, g *prepared) {
-	for j, err := range c.run.jobs(g) {
-		if c.run.unread.Load() && !j.Saves() {
-			if !c.run.options.SavesAny() {
+// task is an operation to be, or the reason why there is none.
+type task struct {
+	group *prepared
+	job   job
+	err   error
+}
+
+// tasks gives the operations of all groups, in order. A group is prepared when
+// the first of its operations is asked for, and goes to groups.
+func (c *crew) tasks(ctx context.Context, groups *[]*prepared) iter.Seq[task] {
+	r := c.run
+	return func(yield func(task) bool) {
+		for i := range r.options.Groups {
+			if ctx.Err() != nil {
 				return
 			}
-			continue
-		}
-		more := c.hand(ctx, func(ctx context.Context) {
-			switch {
-			case ctx.Err() != nil:
-			case err != nil:
-				c.ended(c.run.refuse(ctx, err))
-			default:
-				c.running.Add(1)
-				c.ended(c.run.operate(ctx, g, j))
-				c.running.Add(-1)
+			g, err := r.prepare(ctx, &r.options.Groups[i])
+			*groups = append(*groups, g)
+			if err != nil {
+				c.ended(r.refuseAll(ctx, g, err))
+				continue
 			}
-		})
-		if !more {
-			return
+			for j, err := range r.jobs(g) {
+				if r.unread.Load() && !j.Saves() {
+					if !r.options.SavesAny() {
+						return
+					}
+					continue
+				}
+				if !yield(task{g, j, err}) {
+					return
+				}
+			}
 		}
 	}
 }
 
-// hand gives work to a worker: a new one while there may be more, else the next
-// that is free. Workers stay, since their stacks have grown. It reports whether
-// the run goes on.
-func (c *crew) hand(ctx context.Context, work func(context.Context)) bool {
-	if c.workers < c.limit {
-		c.workers++
-		c.wg.Go(func() {
-			// A context of its own keeps workers from meeting at the lock of one.
-			ctx, cancel := context.WithCancel(ctx)
-			defer cancel()
-			work(ctx)
-			for next := range c.jobs {
-				next(ctx)
-			}
-		})
-		return ctx.Err() == nil
-	}
-	select {
-	case c.jobs <- work:
-		return true
-	case <-ctx.Done():
-		return false
+// work does first and then one task after the other. A worker fetches them
+// itself, and is not woken for each: that costs more than a small transfer.
+func (c *crew) work(ctx context.Context, first task) {
+	// A context of its own keeps workers from meeting at the lock of one.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := &lane{}
+	defer l.watch(ctx)()
+	for t, more := first, true; more; t, more = c.next() {
+		switch {
+		case ctx.Err() != nil:
+		case t.err != nil:
+			c.ended(c.run.refuse(ctx, t.err))
+		default:
+			c.running.Add(1)
+			c.ended(c.run.operate(ctx, l, t.group, t.job))
+			c.running.Add(-1)
+		}
 	}
 }
 

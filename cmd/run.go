@@ -161,6 +161,8 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 	if err != nil {
 		return r.refuseAll(ctx, g, err), !r.options.Global.FailEarly
 	}
+	l := &lane{}
+	defer l.watch(ctx)()
 	for j, err := range r.jobs(g) {
 		if r.unread.Load() && !j.Saves() {
 			if code = exitcode.Output; !r.options.SavesAny() {
@@ -175,7 +177,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		if err != nil {
 			got = r.refuse(ctx, err)
 		} else {
-			got = r.operate(ctx, g, j)
+			got = r.operate(ctx, l, g, j)
 		}
 		if got == exitcode.OK {
 			continue

@@ -12,7 +12,8 @@ import (
 // ErrAttemptTimeout) or when the deadline does (cause ErrDeadline). A superseded
 // attempt's context is canceled once discard has returned. The last attempt's
 // context stays alive after Do, so that a body can still be read under the same
-// limits: callers pass a ctx that can be canceled, and cancel it when they are done.
+// limits: callers pass a ctx that can be canceled, and cancel it when they are
+// done, or they set Loop.Last.
 //
 // discard (may be nil) gets each value that another attempt supersedes, exactly
 // once, before the wait; what it leaves running in the background must not depend
@@ -36,6 +37,9 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 	for n := 1; ; n++ {
 		value, outcome := try(e.startAttempt(n), n)
 		if !e.endAttempt(outcome) {
+			if l.Last != nil {
+				l.Last(e.endContext)
+			}
 			return value, e.rec, e.finish(true)
 		}
 		if discard != nil {
