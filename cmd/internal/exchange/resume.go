@@ -205,6 +205,9 @@ func (a *attempt) resumable(x *answer, body *live) *Resume {
 func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 	want := *a.op.Resume
 	v, part := accept(want, x.resp.Status, x.resp.Header, x.resp.Length)
+	if v == continues && len(x.resp.Codings) > 0 {
+		v = astray // what is held could not be counted
+	}
 	switch v {
 	case continues:
 		if part.total >= 0 {
@@ -248,6 +251,11 @@ func (r *Response) held(o *retry.Outcome, n int64) {
 	}
 	l.op.Resume = nil
 	switch o.Class {
+	case retry.ClassProtocol, retry.ClassDecode:
+		if r.Continued {
+			o.Class = retry.ClassTruncated // the part was wrong, not the body
+		}
+		return
 	case retry.ClassTruncated, retry.ClassTimeout, retry.ClassClosed:
 	default:
 		return
