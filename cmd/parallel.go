@@ -309,8 +309,12 @@ func (g *gate) enter(ctx context.Context, origin string) (passed func()) {
 		}
 		passed()
 	}
+	free := other.(context.Context)
+	if free.Err() != nil { // mostly the way has been free for long
+		return func() {}
+	}
 	select {
-	case <-other.(context.Context).Done():
+	case <-free.Done():
 	case <-ctx.Done():
 	}
 	return func() {}

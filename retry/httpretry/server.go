@@ -26,9 +26,10 @@ const (
 // Only a minimum is read here; whether to come back is the policy's business.
 func ReadServer(values func(name string) []string, now time.Time, rateLimit bool) (s retry.Server, limited bool) {
 	f := fields{values: values, now: now}
-	delay := httpdate.RetryAfter(values(fieldRetryAfter), f.reference())
-	if delay.Kind != httpdate.Absent {
-		s = f.server(fieldRetryAfter, delay)
+	if named := values(fieldRetryAfter); len(named) > 0 { // mostly it is absent
+		if delay := httpdate.RetryAfter(named, f.reference()); delay.Kind != httpdate.Absent {
+			s = f.server(fieldRetryAfter, delay)
+		}
 	}
 	if !rateLimit {
 		return s, false

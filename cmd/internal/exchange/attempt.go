@@ -258,9 +258,14 @@ func failure(class retry.Class, code exitcode.Code, phase retry.Phase, err error
 // fieldsOf gives header fields by name, in any case.
 type fieldsOf []wire.Field
 
+// named compares names in any case; those of one length alone can be the same.
+func named(f *wire.Field, name string) bool {
+	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
+}
+
 func (f fieldsOf) get(name string) string {
 	for i := range f {
-		if strings.EqualFold(f[i].Name, name) {
+		if named(&f[i], name) {
 			return f[i].Value
 		}
 	}
@@ -270,7 +275,7 @@ func (f fieldsOf) get(name string) string {
 func (f fieldsOf) values(name string) []string {
 	var all []string
 	for i := range f {
-		if strings.EqualFold(f[i].Name, name) {
+		if named(&f[i], name) {
 			all = append(all, f[i].Value)
 		}
 	}

@@ -32,7 +32,7 @@ func (u *URL) Origin() string {
 }
 
 // SameOrigin reports whether credentials for u may be shown to v.
-func (u *URL) SameOrigin(v *URL) bool { return u.Origin() == v.Origin() }
+func (u *URL) SameOrigin(v *URL) bool { return u == v || u.Origin() == v.Origin() }
 
 // HostHeader is the value of Host: without userinfo, zone and the scheme's
 // default port.

@@ -53,6 +53,11 @@ func checkPrefix(br *bufio.Reader) error {
 		if b[n-1] != want[n-1] {
 			return errNoHead
 		}
+		if n == 1 && br.Buffered() >= len(want) { // mostly it is all there
+			if b, _ = br.Peek(len(want)); string(b) == want {
+				return nil
+			}
+		}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
@@ -91,18 +90,28 @@ func (m *message) fill(r *Request) error {
 
 // checkLines refuses what would break the framing of the head.
 func checkLines(r *Request, target string) error {
-	if r.Method == "" || strings.ContainsAny(r.Method, "\r\n \x00") {
+	if r.Method == "" || breaks(r.Method, ' ') {
 		return errors.New("the method is not one word")
 	}
-	if target == "" || strings.ContainsAny(target, "\r\n\x00") {
+	if target == "" || breaks(target, 0) {
 		return errors.New("the request target is empty or has a line break")
 	}
 	for _, f := range r.Header {
-		if strings.ContainsAny(f.Name, "\r\n\x00:") || strings.ContainsAny(f.Value, "\r\n\x00") {
+		if breaks(f.Name, ':') || breaks(f.Value, 0) {
 			return fmt.Errorf("a header has a line break: %s", strconv.Quote(f.Name))
 		}
 	}
 	return nil
+}
+
+// breaks reports whether s has a byte that ends a line, NUL, or the byte also.
+func breaks(s string, also byte) bool {
+	for i := range len(s) {
+		if c := s[i]; c == '\r' || c == '\n' || c == 0 || c == also {
+			return true
+		}
+	}
+	return false
 }
 
 // shortInput is the error of a body that ended or failed too early.
