@@ -105,7 +105,11 @@ func (s *Stream) keep(p []byte) (bool, error) {
 
 // fill reads r into the hold until it is full or r ends (whole).
 func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
-	buf := make([]byte, 512) // most bodies are small; it grows with what comes
+	size := int64(512) // most bodies are small; it grows with what comes
+	if known, ok := r.(interface{ Left() int64 }); ok && known.Left() >= 0 {
+		size = min(size, known.Left()+1) // with room to see the end
+	}
+	buf := make([]byte, size)
 	for {
 		s.mu.Lock()
 		room, dead := HoldLimit-len(s.held), s.abandoned

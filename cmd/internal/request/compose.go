@@ -67,7 +67,7 @@ const expectAbove = 1 << 20
 // when the user gave a header of its name; then the idempotency key and the -H
 // lines as given; then what describes the body. It changes neither argument.
 func Compose(t *Template, hop HopState) Head {
-	c := composer{t: t, hop: hop, h: Head{Fields: make([]Field, 0, 8+len(t.Headers))}}
+	c := composer{t: t, hop: hop, h: Head{Fields: make([]Field, 0, 4+len(t.Headers))}}
 	if c.hop.HTTP == "" {
 		c.hop.HTTP = "1.1"
 	}

@@ -155,6 +155,9 @@ func (b *Body) Drain(limit int64, within time.Duration) bool {
 	return b.Reusable()
 }
 
+// Left is how many bytes are still to come, as far as announced; -1 unknown.
+func (b *Body) Left() int64 { return b.src.size() }
+
 // Received is the number of body bytes that came over the wire so far; it may
 // be called from another goroutine while WriteTo runs (meters poll it).
 func (b *Body) Received() int64 { return b.received.Load() }
