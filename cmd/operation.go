@@ -89,7 +89,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
 		NoConnectBlocks:  op.group.SuppressConnectHeaders,
 		HTTP09:           op.group.HTTP09,
-		Continue:         op.group.Policy.Attempts != 1 && !op.includesHead(),
+		Continue:         op.group.Policy.Attempts != 1,
 	}
 	return nil
 }

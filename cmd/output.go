@@ -46,6 +46,7 @@ type output struct {
 	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
+	headSize  int64  // of the header blocks before the body (-i)
 	remote    bool   // the response may name the file (-J)
 	urlPath   string // of the file if it does not, "" none
 	unmet     bool   // the answer is not what -z asked for
@@ -191,7 +192,7 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 		w = &terminalGuard{w: w, out: out, checked: out.explicit || r.Continued}
 	}
 	if out.op.includesHead() {
-		if err := writeBlocks(out.sink, r.Blocks); err != nil {
+		if err := out.putHead(r); err != nil {
 			r.Discard()
 			o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
 			return o
@@ -214,6 +215,21 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 		}
 	}
 	return after
+}
+
+// putHead writes the head before the body. That of an answer which continues
+// the body takes the place of the one before it (R9.2), unless that has left.
+func (out *output) putHead(r *exchange.Response) error {
+	before := out.headSize
+	if r.Continued && out.sink.Committed() {
+		return nil
+	}
+	head := bytes.Join(r.Blocks, nil)
+	out.headSize = int64(len(head))
+	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued {
+		return sink.Rehead(before, head)
+	}
+	return writeBlocks(out.sink, r.Blocks)
 }
 
 // excerptOnly reads the start of an error body for the error line, and gives

@@ -243,6 +243,12 @@ func TestContinue(t *testing.T) {
 			t.Errorf("%s, %+v", rec.Reason, all)
 		}
 	})
+	t.Run("E5_longer_than_it_says_is_not_gone_on_from", func(t *testing.T) {
+		all, _, _ := continuing(t, `200 body=0123456789 etag='"a"' truncate=5B, 206 chunked body=56789X header='Content-Range: bytes 5-9/10', 200 body=0123456789`)
+		if len(all) != 3 || !all[0].Resumable || all[1].Resumable || all[2].Continued {
+			t.Errorf("%+v", all)
+		}
+	})
 	t.Run("not_unless_asked", func(t *testing.T) {
 		all, _, _ := continuing(t, whole+" truncate=1MiB, "+whole, func(op *Operation) { op.Continue = false })
 		if len(all) != 2 || all[0].Resumable || all[1].Continued {

@@ -1,0 +1,94 @@
+package outfile
+
+import (
+	"io"
+	"os"
+	"slices"
+)
+
+// Reheader is a Sink whose beginning can be exchanged while it is not committed:
+// an answer that continues a body has a head of its own (-i).
+type Reheader interface {
+	// Rehead puts head in the place of the first old bytes. It fails with
+	// ErrCommitted when they are beyond recall.
+	Rehead(old int64, head []byte) error
+}
+
+// Rehead is Reheader's.
+func (s *Stream) Rehead(old int64, head []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.committed {
+		return wrap(s.name, ErrCommitted)
+	}
+	s.held = slices.Replace(s.held, 0, int(min(old, int64(len(s.held)))), head...)
+	return nil
+}
+
+// Rehead is Reheader's.
+func (m *Memory) Rehead(old int64, head []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.body = slices.Replace(m.body, 0, int(min(old, int64(len(m.body)))), head...)
+	return nil
+}
+
+// Rehead is Reheader's.
+func (f *FileSink) Rehead(old int64, head []byte) error {
+	in, err := f.target()
+	if err != nil {
+		return err
+	}
+	if r, ok := in.(Reheader); ok {
+		return r.Rehead(old, head)
+	}
+	return wrap(f.spec.Path, ErrCommitted)
+}
+
+// Rehead is Reheader's: what stands behind the head is moved.
+func (s *staged) Rehead(old int64, head []byte) error {
+	f, err := s.open()
+	if err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return wrap(s.name, err)
+	}
+	old = min(old, size)
+	if err := move(f, old, size, int64(len(head))-old); err != nil {
+		return wrap(s.name, err)
+	}
+	if _, err := f.WriteAt(head, 0); err != nil {
+		return wrap(s.name, err)
+	}
+	_, err = f.Seek(0, io.SeekEnd)
+	return wrap(s.name, err)
+}
+
+// move shifts the bytes from from to size by so many, in blocks, those first
+// whose place would be taken by the others.
+func move(f *os.File, from, size, by int64) error {
+	if by == 0 {
+		return nil
+	}
+	buf := make([]byte, copyBuffer)
+	for left := size - from; left > 0; {
+		n := min(left, copyBuffer)
+		at := size - left
+		if by > 0 {
+			at = from + left - n
+		}
+		if _, err := f.ReadAt(buf[:n], at); err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(buf[:n], at+by); err != nil {
+			return err
+		}
+		left -= n
+	}
+	if by < 0 {
+		return f.Truncate(size + by)
+	}
+	return nil
+}
