@@ -19,7 +19,9 @@ type link struct {
 	mu    sync.Mutex
 	cause error         // of its end; nil before
 	done  chan struct{} // closed by its end; made when it is asked for
-	after []*func()     // to be called at its end
+	first func()        // to be called at its end; nil when there is none any more
+	asked bool          // there was a first: mostly it is the only one
+	after []*func()     // the others
 }
 
 func newLink(parent context.Context) *link {
@@ -60,6 +62,10 @@ func (l *link) cancel(cause error) {
 	if l.done != nil {
 		close(l.done)
 	}
+	if l.first != nil {
+		go l.first()
+		l.first = nil
+	}
 	for _, f := range l.after {
 		if *f != nil {
 			go (*f)()
@@ -77,6 +83,10 @@ func (l *link) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
+	if !l.asked {
+		l.asked, l.first = true, f
+		return l.forgetFirst
+	}
 	kept := &f
 	l.after = append(l.after, kept)
 	return func() bool {
@@ -86,6 +96,15 @@ func (l *link) AfterFunc(f func()) (stop func() bool) {
 		*kept = nil
 		return waiting
 	}
+}
+
+// forgetFirst reports whether it was not called yet.
+func (l *link) forgetFirst() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := l.first != nil
+	l.first = nil
+	return waiting
 }
 
 // Deadline implements context.Context: it ends when its parent does.

@@ -122,6 +122,7 @@ type Conn struct {
 	key    string      // pool key
 	host   string      // as the trace names the other side
 	sock   net.Conn    // the socket itself, below TLS and tunnels
+	probe  probe       // of sock
 	below  *quickClose // between TLS and the socket; nil without TLS
 	trace  Trace       // of the request that has the connection now
 	closed atomic.Bool

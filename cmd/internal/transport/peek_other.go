@@ -9,10 +9,13 @@ import (
 	"time"
 )
 
-// peek reports whether bytes wait on an idle socket, and whether it is open at
+// probe looks at one socket.
+type probe struct{}
+
+// peek reports whether bytes wait on the idle socket c, and whether it is open at
 // all. Without a non-blocking peek it reads for a millisecond; a byte that it
 // takes is no loss, since a socket with unasked bytes is not used again.
-func peek(c net.Conn) (pending, open bool) {
+func (*probe) peek(c net.Conn) (pending, open bool) {
 	if c.SetReadDeadline(time.Now().Add(time.Millisecond)) != nil {
 		return false, false
 	}

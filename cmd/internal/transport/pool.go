@@ -200,7 +200,7 @@ func (c *Conn) alive() bool {
 	}
 	// A server that speaks first ends the connection (408, close_notify) or has
 	// lost count.
-	pending, open := peek(c.sock)
+	pending, open := c.probe.peek(c.sock)
 	return open && !pending
 }
 

@@ -81,7 +81,7 @@ func TestDeadIdleConnection(t *testing.T) {
 			c := get(t, p, target, s, &tr)
 			p.Put(c)
 			close(kill)
-			waitUntil(t, func() bool { pending, open := peek(c.sock); return pending || !open })
+			waitUntil(t, func() bool { pending, open := c.probe.peek(c.sock); return pending || !open })
 			d := get(t, p, target, s, &tr)
 			if d == c || d.Reused {
 				t.Error("a dead connection was handed out")
@@ -130,7 +130,7 @@ func TestCounting(t *testing.T) {
 // Peeking takes nothing away.
 func TestPeekKeepsBytes(t *testing.T) {
 	c := get(t, newPool(t), loopback("http", listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "abc"); hold(c) })), &Settings{}, nil)
-	waitUntil(t, func() bool { pending, _ := peek(c.sock); return pending })
+	waitUntil(t, func() bool { pending, _ := c.probe.peek(c.sock); return pending })
 	b := make([]byte, 3)
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != "abc" {
 		t.Errorf("%q %v", b, err)
@@ -145,7 +145,7 @@ func (s session) Usable() bool { return s.alive }
 func TestSessionDecides(t *testing.T) {
 	p, port := newPool(t), listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "ping"); hold(c) })
 	c := get(t, p, loopback("http", port), &Settings{}, nil)
-	waitUntil(t, func() bool { pending, _ := peek(c.sock); return pending })
+	waitUntil(t, func() bool { pending, _ := c.probe.peek(c.sock); return pending })
 	c.Session = session{alive: true}
 	p.Put(c)
 	if d := get(t, p, loopback("http", port), &Settings{}, nil); d != c {
