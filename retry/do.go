@@ -58,10 +58,10 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 func Remaining(ctx context.Context) (left time.Duration, bounded bool) {
 	e, _ := ctx.Value(engineKey{}).(*engine)
 	for ; e != nil; e = e.outer {
-		if e.l.Policy.Deadline <= 0 {
+		if e.rec.Policy.Deadline <= 0 {
 			continue
 		}
-		if mine := e.l.Policy.Deadline - e.elapsed(); !bounded || mine < left {
+		if mine := e.rec.Policy.Deadline - e.elapsed(); !bounded || mine < left {
 			left, bounded = mine, true
 		}
 	}
@@ -75,8 +75,8 @@ type engineKey struct{}
 type engine struct {
 	ctx   context.Context // the caller's, with the engine as a value
 	outer *engine         // of a Do around this one; nil none
-	l     Loop
-	rec   Record
+	l     tools
+	rec   Record // and the policy
 	start time.Duration // instant
 
 	// Of the running attempt.
@@ -93,13 +93,25 @@ type engine struct {
 	misdirected int
 }
 
+// tools are the Loop without its Policy, which the record has.
+type tools struct {
+	Clock   Clock
+	Rand    func() float64
+	Origin  string
+	Hold    Hold
+	Budget  Budget
+	Replay  func() error
+	Observe func(Event)
+}
+
 func newEngine(ctx context.Context, l Loop) *engine {
 	outer, _ := ctx.Value(engineKey{}).(*engine)
 	if outer != nil {
 		l.Policy.Attempts = 1
 		l.Hold, l.Budget, l.Replay = nil, nil, nil
 	}
-	e := &engine{outer: outer, l: l, start: l.Clock.Mono()}
+	e := &engine{outer: outer, start: l.Clock.Mono()}
+	e.l = tools{l.Clock, l.Rand, l.Origin, l.Hold, l.Budget, l.Replay, l.Observe}
 	e.ctx = context.WithValue(ctx, engineKey{}, e)
 	e.rec = Record{Policy: l.Policy, StartedAt: l.Clock.Wall()}
 	return e
@@ -125,7 +137,7 @@ func (e *engine) startAttempt(n int) context.Context {
 // limit is what the attempt may take, min(MaxTime, what is left of the
 // deadline), and the cause with which it ends; 0 is no limit (R6.3).
 func (e *engine) limit(offset time.Duration) (time.Duration, error) {
-	p := &e.l.Policy
+	p := &e.rec.Policy
 	left := p.Deadline - offset
 	switch {
 	case p.Deadline > 0 && (p.MaxTime <= 0 || left <= p.MaxTime):
@@ -215,7 +227,7 @@ func (c Class) endsWithContext() bool {
 // decide asks the policy, then what only the loop can ask: cancellation, the
 // body, the shared budget (R4.0).
 func (e *engine) decide(o *Outcome) Decision {
-	p := &e.l.Policy
+	p := &e.rec.Policy
 	s := e.counting.next(p, o, e.rec.Attempts)
 	s.Misdirected = e.misdirected
 	s.Elapsed = e.seen - e.start
@@ -245,7 +257,7 @@ func (e *engine) shareHold(o *Outcome, s *State) time.Duration {
 	if e.l.Hold == nil {
 		return 0
 	}
-	if minimum := o.Server.minimum(); minimum > 0 && e.l.Policy.transient(o, s) {
+	if minimum := o.Server.minimum(); minimum > 0 && e.rec.Policy.transient(o, s) {
 		origin := o.Origin
 		if origin == "" {
 			origin = e.l.Origin

@@ -8,7 +8,7 @@ import (
 
 // begin reports whether attempt 1 may start, after the hold that may delay it.
 func (e *engine) begin() bool {
-	if err := e.l.Policy.Check(); err != nil {
+	if err := e.rec.Policy.Check(); err != nil {
 		e.rec.Limit = err
 		e.stop(Usage)
 		return false
@@ -64,7 +64,7 @@ func (e *engine) holdOn(first bool) Reason {
 		if left <= 0 {
 			return ""
 		}
-		d := e.l.Policy.decidePause(left, now-e.start, e.l.Rand(), SourceShared)
+		d := e.rec.Policy.decidePause(left, now-e.start, e.l.Rand(), SourceShared)
 		if !d.Retry {
 			e.rec.NextAttemptAt = e.l.Clock.Wall().Add(left)
 			return d.Reason
@@ -86,7 +86,7 @@ func (e *engine) holdOn(first bool) Reason {
 // mayStart is R6.2 for an attempt that starts after wait: cancellation first.
 // The reserve and retry-max-time are about retries, not about the first attempt.
 func (e *engine) mayStart(first bool, wait time.Duration) Reason {
-	p, elapsed := &e.l.Policy, e.elapsed()
+	p, elapsed := &e.rec.Policy, e.elapsed()
 	reserve := p.AttemptReserve
 	if first {
 		reserve = 0
