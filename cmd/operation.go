@@ -34,7 +34,7 @@ type operation struct {
 	num    int        // of the URL among those of the command line: %{urlnum}
 	turn   stdoutTurn // to write to standard output
 	waited func()     // takes the notice of the present wait away; nil none
-	passed func()     // lets others go to the origin; nil without -Z
+	passed func()     // lets others go to the origin; nil when none waits for that
 }
 
 // operate runs one operation from its template to its exit code.
@@ -46,8 +46,9 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode
 	if r.crew != nil {
 		op.turn.turn, op.turn.ctx = r.crew.turn, ctx
 		defer op.turn.give()
-		op.passed = r.crew.gate.enter(ctx, op.origin)
-		defer op.passed()
+		if op.passed = r.crew.gate.enter(ctx, op.origin); op.passed != nil {
+			defer op.passed()
+		}
 	}
 	if j.HasUpload {
 		defer op.template.Body.Close() // -d's body belongs to the group
@@ -56,6 +57,9 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode
 		return exitcode.OK
 	}
 	defer op.output.abandon()
+	if err := op.output.takeUp(); err != nil {
+		return op.refuse(ctx, j.URLArg, err)
+	}
 	l.guard(ctx, op.output)
 	defer l.release()
 
@@ -89,7 +93,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
 		NoConnectBlocks:  op.group.SuppressConnectHeaders,
 		HTTP09:           op.group.HTTP09,
-		Continue:         op.group.Policy.Attempts != 1,
+		Continue:         op.group.Policy.Attempts != 1 || op.continues(),
 	}
 	return nil
 }

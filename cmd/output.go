@@ -67,7 +67,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 		out.path, out.urlPath = name, name
 		out.sink = outfile.File(outfile.FileSpec{
 			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
-			Existing: op.existing(),
+			Existing: op.existing(), Partial: name + partialSuffix,
 		})
 	case op.run.timeline.ownsStdout():
 		out.capture = outfile.Capture(captureLimit)
@@ -105,6 +105,8 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	}
 	failed := r.Status >= 400 && !out.keepsErrors()
 	switch {
+	case out.op.exchange.From != nil:
+		return out.beside(ctx, r, o)
 	case failed && (out.isFile() || out.op.group.Fail == failSilent):
 		return out.excerptOnly(ctx, r, o)
 	case r.Status == 304 && out.isFile():
@@ -114,18 +116,20 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	if out.unmet = out.op.group.timeCond.unmet(r, now); out.unmet {
 		return out.headOnly(r, o)
 	}
-	if err := out.sink.Reset(); err != nil {
-		r.Discard()
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-		return o
-	}
-	if err := out.takeName(r); err != nil {
-		r.Discard()
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-		return o
+	for _, step := range []func() error{
+		out.startOver,
+		func() error { return out.takeName(r) },
+		func() error { return out.keepPartial(r) },
+	} {
+		if err := step(); err != nil {
+			r.Discard()
+			o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
+			return o
+		}
 	}
 	out.takeTime(r, now)
 	after := out.write(ctx, r, o, failed)
+	out.doubt(after)
 	out.kept = after.Class == retry.ClassNone || after.Class == retry.ClassStatus || failed && after.Class != retry.ClassOutput
 	if out.op.group.AsCurl && after.Class != retry.ClassOutput && (r.Received() > 0 || out.op.includesHead()) {
 		out.kept = true // curl leaves what has come
@@ -137,7 +141,18 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 // goOn adds to what the attempts before r have written: the rest of the body,
 // or nothing where it was there already (a 416).
 func (out *output) goOn(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	if from := out.op.exchange.From; from != nil && r.ResumedFrom == from.Offset {
+		if out.sink.Reset() != nil { // it had gone on without a validator
+			return out.excluded(r, o)
+		}
+	}
+	if err := out.keepPartial(r); err != nil {
+		r.Discard()
+		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
+		return o
+	}
 	after := out.write(ctx, r, o, false)
+	out.doubt(after)
 	out.kept = after.Class == retry.ClassNone || out.op.group.AsCurl && after.Class != retry.ClassOutput
 	after.Committed = !out.kept && out.sink.Committed()
 	return after
@@ -318,6 +333,9 @@ func (out *output) abandon() { _ = out.sink.Abandon() }
 func (out *output) notice(o retry.Outcome) string {
 	if out.path == "" || out.delivered == nil {
 		return ""
+	}
+	if file, ok := out.sink.(*outfile.FileSink); ok && file.Kept() > 0 {
+		return fmt.Sprintf("%s%s keeps %d bytes; -C - goes on from there", render.Text(out.path), partialSuffix, file.Kept())
 	}
 	if out.unmet {
 		return render.Text(out.path) + " not written: the server has nothing that -z asks for"

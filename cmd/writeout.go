@@ -78,6 +78,9 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 	}
 	if r := op.final(); r != nil && r.Continued {
 		v.SizeDownload = r.Arrived() // the whole, whichever attempt brought it
+		if from := op.exchange.From; from != nil {
+			v.SizeDownload -= from.Offset // but not what was there before (curl)
+		}
 	}
 	return v
 }

@@ -64,6 +64,11 @@ type Operation struct {
 	// Resume is what the next attempt goes on from; Deliver sets it. nil: it
 	// begins from zero.
 	Resume *Resume
+	// From is what an earlier run left (-C), where attempts begin that have
+	// nothing better; nil, also once the server has another body: from zero. It
+	// may be without a validator: then, as in curl, only a part that begins there
+	// is accepted.
+	From *Resume
 	// Uploaded, when not nil, counts the bytes of request bodies as they go out.
 	Uploaded *atomic.Int64
 
@@ -84,6 +89,9 @@ type Operation struct {
 func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcome) {
 	if !o.begun {
 		o.begun, o.began = true, o.Client.Clock.Mono()
+	}
+	if o.Resume == nil {
+		o.Resume = o.From
 	}
 	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1, began: o.Client.Clock.Mono()}}
 	if o.start == nil {
@@ -186,6 +194,15 @@ func (r *Response) Arrived() int64 {
 		return r.ResumedFrom
 	}
 	return r.ResumedFrom + r.Received()
+}
+
+// Rest is what a later run may go on from if the body breaks off, its Offset
+// aside; nil when it has to begin again.
+func (r *Response) Rest() *Resume {
+	if r.live == nil {
+		return nil
+	}
+	return r.live.rest
 }
 
 // Whole is the size of the whole body as far as announced, -1 unknown.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/wire"
 	"github.com/bidehttp/bide/httpdate"
 	"github.com/bidehttp/bide/retry"
 )
@@ -31,6 +32,7 @@ const (
 	complete                 // there is no rest: what is held is the whole
 	over                     // the whole body again, from its start
 	astray                   // of no use: the next attempt begins from zero
+	refused                  // of no use, and there is no beginning again (curl)
 )
 
 // accept judges an answer by its head. Of one that continues, the span is the
@@ -82,7 +84,7 @@ func (want Resume) sameVersion(head fieldsOf) bool {
 		name = "Last-Modified"
 	}
 	got := trim(head.get(name))
-	return got == "" || got == want.Validator
+	return got == "" || want.Validator == "" || got == want.Validator
 }
 
 // span is a Content-Range (RFC 9110 §14.4): from and to are inclusive, from is
@@ -125,6 +127,33 @@ func digits(s string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n < 1<<63-1
+}
+
+// blindly is the verdict where no validator tells whose rest it is: as in curl,
+// nothing but a part at the right place is added.
+func blindly(v verdict, want Resume, resp *wire.Response) verdict {
+	switch {
+	case v == over && resp.Length == want.Offset:
+		return complete
+	case v == over:
+		return refused
+	case v == astray && resp.Status == 416:
+		if part, ok := parseContentRange(single(resp.Header, "Content-Range")); !ok || part.total == want.Offset {
+			return complete
+		}
+		return refused
+	case v == astray && resp.Status/100 == 3:
+		return other
+	case v == astray:
+		return refused
+	}
+	return v
+}
+
+// CannotResume is curl's error for a server that does not send the rest.
+func CannotResume() error {
+	return failure(retry.ClassProtocol, exitcode.Range, retry.PhaseResponse,
+		words("HTTP server doesn't seem to support byte ranges. Cannot resume."))
 }
 
 // single is the value of a field that must not be repeated, "" where it is.
@@ -182,7 +211,11 @@ func (a *attempt) resumable(x *answer, body *live) *Resume {
 		return nil
 	}
 	if a.r.Continued {
-		return op.Resume
+		rest := *op.Resume
+		if rest.Validator == "" {
+			rest.Validator = validatorOf(x.resp.Header, op.Client.Clock.Wall())
+		}
+		return &rest
 	}
 	start := firstHop(op.Template)
 	if op.start != nil {
@@ -208,6 +241,9 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 	if v == continues && len(x.resp.Codings) > 0 {
 		v = astray // what is held could not be counted
 	}
+	if want.Validator == "" {
+		v = blindly(v, want, x.resp)
+	}
 	switch v {
 	case continues:
 		if part.total >= 0 {
@@ -222,9 +258,13 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 		x.live.give(true)
 		return true
 	case over:
-		a.op.Resume = nil
+		a.op.Resume, a.op.From = nil, nil
+	case refused:
+		x.live.give(false)
+		o.Class, o.Phase, o.Err = retry.ClassProtocol, retry.PhaseResponse, CannotResume()
+		return true
 	case astray:
-		a.op.Resume = nil
+		a.op.Resume, a.op.From = nil, nil
 		x.live.give(false)
 		o.Class, o.Phase = retry.ClassTruncated, retry.PhaseResponse
 		o.Err = failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseResponse,
@@ -260,7 +300,7 @@ func (r *Response) held(o *retry.Outcome, n int64) {
 	default:
 		return
 	}
-	if l.rest == nil || o.Progress == 0 || errors.Is(o.Err, errLonger) {
+	if l.rest == nil || l.rest.Validator == "" || o.Progress == 0 || errors.Is(o.Err, errLonger) {
 		return
 	}
 	o.Resumable = true
@@ -276,7 +316,7 @@ func longer() error {
 
 // unfinished is the error of a part that is whole where the body is not.
 func (l *live) unfinished(n int64) error {
-	if l.part == 0 || l.rest == nil || l.rest.Total >= 0 && l.r.ResumedFrom+n >= l.rest.Total {
+	if l.part == 0 || l.rest == nil || l.rest.Total < 0 && l.rest.Validator == "" || l.rest.Total >= 0 && l.r.ResumedFrom+n >= l.rest.Total {
 		return nil
 	}
 	text := "the rest of the body is still to come"

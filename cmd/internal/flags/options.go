@@ -132,6 +132,8 @@ type Group struct {
 
 	RemoteHeaderName       bool   // -J
 	RemoteTime             bool   // -R
+	ContinueFile           bool   // -C -
+	ContinueAt             int64  // -C OFFSET; 0 none
 	RemoveOnError          bool   // --remove-on-error
 	Clobber                string // "", ClobberNever, ClobberAlways
 	SkipExisting           bool

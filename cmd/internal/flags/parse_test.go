@@ -95,6 +95,11 @@ func rows() []row {
 		}},
 		{"--url-query a=b --url-query +c u", func(g *Group, _ *Global) { g.URLQuery = []DataArg{{DataURLEnc, "a=b"}, {DataRaw, "c"}} }},
 		{"-O -J -R u", func(g *Group, _ *Global) { g.URLs[0].RemoteName, g.RemoteHeaderName, g.RemoteTime = true, true, true }},
+		{"-C - -o f u", func(g *Group, _ *Global) {
+			g.ContinueFile = true
+			g.URLs[0].Output, g.URLs[0].HasOutput = "f", true
+		}},
+		{"--continue-at 500 u", func(g *Group, _ *Global) { g.ContinueAt = 500 }},
 		{"--remove-on-error --skip-existing u", func(g *Group, _ *Global) { g.RemoveOnError, g.SkipExisting = true, true }},
 		{"--no-clobber u", func(g *Group, _ *Global) { g.Clobber = ClobberNever }},
 		{"--no-clobber --clobber u", func(g *Group, _ *Global) { g.Clobber = ClobberAlways }},

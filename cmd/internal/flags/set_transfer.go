@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -132,11 +133,38 @@ var curlProtocols = [...]string{
 	"rtmpt", "rtmpte", "rtmpts", "rtsp", "scp", "sftp", "smb", "smbs", "smtp", "smtps", "telnet", "tftp", "ws", "wss",
 }
 
+// setContinueAt reads "-" or an offset.
+func setContinueAt(p *parser, v string) error {
+	if v == "-" {
+		p.g.ContinueFile, p.g.ContinueAt = true, 0
+		return nil
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 0 || v[0] == '+' {
+		return fmt.Errorf("%s is no offset: a number of bytes, or - for where the file ends", quote(v))
+	}
+	p.g.ContinueFile, p.g.ContinueAt = false, n
+	return nil
+}
+
+func (p *parser) contradictsContinuing() bool {
+	g := p.g
+	for i := range g.URLs {
+		if g.URLs[i].HasUpload {
+			return true
+		}
+	}
+	return len(g.Data) > 0 && !g.Get || len(g.Form) > 0 || g.Method != "" && g.Method != "GET" || g.Range != "" || g.Head || g.Include ||
+		g.RemoteHeaderName || g.Raw || g.Clobber == ClobberNever || g.RemoveOnError
+}
+
 // checkTransfer refuses what contradicts itself among these flags.
 func (p *parser) checkTransfer() error {
 	switch {
 	case p.g.RemoteHeaderName && p.g.Include:
 		return usagef("showing headers and --remote-header-name cannot be combined; they would stand in the file")
+	case (p.g.ContinueFile || p.g.ContinueAt > 0) && p.contradictsContinuing():
+		return usagef("-C is for plain downloads: it cannot be combined with a body, a method but GET, -r, -I, -i, -J, --raw, --no-clobber or --remove-on-error")
 	case (p.g.EtagSave != "" || p.g.EtagCompare != "") && p.g.Several():
 		return usagef("--etag-save and --etag-compare are about one URL; give one")
 	}

@@ -141,7 +141,7 @@ func TestConfig(t *testing.T) {
 		code       exitcode.Code
 	}{
 		{"\nntlm\n", "f:2: bide has no --ntlm", exitcode.Usage},
-		{"-C 1\n", "f:1: bide has no -C (--continue-at)", exitcode.Usage},
+		{"-B\n", "f:1: bide has no -B (--use-ascii)", exitcode.Usage},
 		{"attempts = 0\n", "f:1: attempts: ", exitcode.Usage},
 		{"request\n", "f:1: request needs a value", exitcode.Usage},
 		{"silent = yes\n", "f:1: silent takes no value", exitcode.Usage},

@@ -7,7 +7,7 @@ import (
 
 // curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
 // and of their letters: constant data, looked at only when a flag is unknown.
-const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh continue-at,C create-file-mode crlf delegation
+const curlOnly = `alt-svc append,a ca-native cert-status compressed-ssh create-file-mode crlf delegation
 disable-eprt disable-epsv dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status
 doh-insecure doh-url dump-ca-embed ech egd-file engine false-start follow ftp-account ftp-alternative-to-user
 ftp-create-dirs ftp-method ftp-pasv ftp-port,P ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-ccc-mode ftp-ssl-control
@@ -29,8 +29,6 @@ func hintFor(name string) string {
 		return "see -h all, or man bide"
 	case "create-file-mode":
 		return "it is about other protocols; the umask says who may read a file"
-	case "continue-at":
-		return "-r 500- asks for the rest"
 	case "trace-config", "trace-ids":
 		return "see --trace-ascii and --timeline"
 	case "sslv2", "sslv3", "ssl", "ssl-reqd":

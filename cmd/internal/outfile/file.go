@@ -23,6 +23,9 @@ type FileSpec struct {
 	Stdout, Stderr io.Writer
 	// Unheld passes the bytes on at once where Path is no regular file (-N).
 	Unheld bool
+	// Partial is where an unfinished body stays until the next run (-C -): see
+	// TakeUp and Keep. "" nowhere.
+	Partial string
 	// Existing is what becomes of a file that is there already.
 	Existing Existing
 }

@@ -26,6 +26,11 @@ type staged struct {
 	inPlace error  // why the target cannot be replaced by renaming; nil it can
 	state   stagedState
 
+	base    int64  // what Reset leaves: the beginning came from elsewhere
+	partial string // where a body that is given up stays
+	record  []byte // beside it; nil: it does not stay
+	kept    int64  // size of what stayed
+
 	existing Existing
 	modTime  time.Time // of the file when it is committed; zero leaves it
 }
@@ -128,10 +133,13 @@ func (s *staged) Reset() error {
 	if err != nil {
 		return err
 	}
-	if err := f.Truncate(0); err != nil {
+	s.mu.Lock()
+	base := s.base
+	s.mu.Unlock()
+	if err := f.Truncate(base); err != nil {
 		return wrap(s.name, err)
 	}
-	_, err = f.Seek(0, io.SeekStart)
+	_, err = f.Seek(base, io.SeekStart)
 	return wrap(s.name, err)
 }
 
@@ -223,6 +231,10 @@ func (s *staged) Abandon() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state == stagedDone {
+		return nil
+	}
+	if s.state == stagedOpen && s.stay() {
+		s.state = stagedAbandoned
 		return nil
 	}
 	s.state = stagedAbandoned
