@@ -53,9 +53,9 @@ func (op *operation) observer() func(retry.Event) {
 	}
 }
 
-// unseen is the observer when nobody looks: nil, but for what -Z must know.
+// unseen is the observer when nobody looks: nil, but where others of -Z wait.
 func (op *operation) unseen() func(retry.Event) {
-	if op.run.crew == nil {
+	if op.passed == nil {
 		return nil
 	}
 	return func(e retry.Event) {

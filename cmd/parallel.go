@@ -294,10 +294,11 @@ type gate struct {
 const ahead = time.Second
 
 // enter returns when the operation may go to origin, or ctx has ended. The
-// caller must call passed when it knows what the origin answers, or at its end.
+// caller must call passed when it knows what the origin answers, or at its end;
+// it is nil for those that followed.
 func (g *gate) enter(ctx context.Context, origin string) (passed func()) {
 	if g.open {
-		return func() {}
+		return nil
 	}
 	other, known := g.origins.Load(origin)
 	if !known {
@@ -311,13 +312,13 @@ func (g *gate) enter(ctx context.Context, origin string) (passed func()) {
 	}
 	free := other.(context.Context)
 	if free.Err() != nil { // mostly the way has been free for long
-		return func() {}
+		return nil
 	}
 	select {
 	case <-free.Done():
 	case <-ctx.Done():
 	}
-	return func() {}
+	return nil
 }
 
 // clear ends free, whose end is passed, when others have waited long enough.

@@ -117,7 +117,7 @@ func TestGate(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				g.enter(t.Context(), "a")()
+				g.enter(t.Context(), "a")
 				mu.Lock()
 				order = append(order, "follower")
 				mu.Unlock()
@@ -137,12 +137,12 @@ func TestGate(t *testing.T) {
 		defer g.enter(t.Context(), "a")()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		g.enter(ctx, "a")()
+		g.enter(ctx, "a")
 	})
 	t.Run("not_for_ever", func(t *testing.T) {
 		g := gate{clock: instant{}}
 		defer g.enter(t.Context(), "a")()
-		g.enter(t.Context(), "a")()
+		g.enter(t.Context(), "a")
 	})
 }
 
