@@ -152,6 +152,29 @@ func TestTheLastContextEndsWithTheCaller(t *testing.T) {
 	clock.AwaitTimers(0)
 }
 
+// TestLast: Loop.Last is given the end of the last attempt's context, once.
+func TestLast(t *testing.T) {
+	clock := retrytest.NewFakeClock(noon)
+	clock.AutoAdvance(true)
+	var ends []func()
+	loop := retry.Loop{
+		Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 },
+		Last: func(end func()) { ends = append(ends, end) },
+	}
+	script := []retry.Outcome{status(503), ok}
+	last, _, _ := retry.Do(context.Background(), loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
+		return ctx, script[n-1]
+	}, nil)
+	if len(ends) != 1 || last.Err() != nil {
+		t.Fatalf("%d ends, %v", len(ends), last.Err())
+	}
+	ends[0]()
+	if last.Err() == nil {
+		t.Error("the context has not ended")
+	}
+	clock.AwaitTimers(0)
+}
+
 // sleepOnly is a clock without AfterFunc.
 type sleepOnly struct{ retry.Clock }
 

@@ -76,7 +76,7 @@ type engine struct {
 	ctx   context.Context // the caller's, with the engine as a value
 	outer *engine         // of a Do around this one; nil none
 	l     tools
-	rec   Record // and the policy
+	rec   Record        // and the policy
 	start time.Duration // instant
 
 	// Of the running attempt.

@@ -96,6 +96,13 @@ func TestSetIsAValue(t *testing.T) {
 	if a != retry.DefaultRetryOn() || a.HasStatus(1000) || a.HasClass("nonsense") {
 		t.Error("what is not there was added")
 	}
+	a.RemoveStatus(999)
+	a.AddStatus(999)
+	c := retry.DefaultRetryOn()
+	c.AddStatus(999)
+	if a != c {
+		t.Error("what was taken out and put back is not what was put in")
+	}
 	if retry.DefaultRetryOn().String() != defaultList {
 		t.Errorf("the default is %s", retry.DefaultRetryOn().String())
 	}
