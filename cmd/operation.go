@@ -91,6 +91,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		Raw:              op.group.Raw,
 		LimitRate:        op.group.LimitRate,
 		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
+		HeadOnly:         op.group.Head && op.template.Method != "HEAD",
 		NoConnectBlocks:  op.group.SuppressConnectHeaders,
 		HTTP09:           op.group.HTTP09,
 		Continue:         op.group.Policy.Attempts != 1 || op.continues(),

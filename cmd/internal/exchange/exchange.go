@@ -51,6 +51,8 @@ type Operation struct {
 	// LimitRate is how many bytes a second are sent and received at most; 0 any.
 	LimitRate int64
 	LowSpeed  LowSpeed
+	// HeadOnly leaves bodies unread (-I with another method than HEAD).
+	HeadOnly bool
 	// NoConnectBlocks keeps a proxy's answers to CONNECT out of Response.Blocks.
 	NoConnectBlocks bool
 	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.

@@ -141,6 +141,10 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		return o
 	}
 	l.taken = true
+	if l.op != nil && l.op.HeadOnly {
+		l.settle() // the body's end is not waited for: streams may have none
+		return o
+	}
 	l.link.rehook(ctx)
 	stop := l.slow.watch(l.link, l.client.Clock, l.body.Received)
 	n, err := l.copyTo(w)
