@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"strings"
@@ -36,12 +37,10 @@ func (r *run) jobs(g *prepared) iter.Seq2[job, error] {
 // orders them. It reports whether more are wanted.
 func (r *run) expand(g *prepared, arg flags.URLArg, num int, yield func(job, error) bool) bool {
 	uploads, err := glob(g, arg.Upload)
-	if err != nil {
-		return yield(job{}, err)
-	}
-	urls, err := glob(g, arg.URL)
-	if err != nil {
-		return yield(job{}, err)
+	urls, bad := glob(g, arg.URL)
+	if err = cmp.Or(err, bad); err != nil {
+		r.index++
+		return yield(job{URLArg: arg, num: num, index: r.index}, err)
 	}
 	for upload := range uploads.All() {
 		for match := range urls.All() {

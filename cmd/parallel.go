@@ -148,7 +148,7 @@ func (c *crew) work(ctx context.Context, first task) {
 		switch {
 		case ctx.Err() != nil:
 		case t.err != nil:
-			c.ended(c.run.refuse(ctx, t.err))
+			c.ended(c.run.refuseJob(ctx, t.group, t.job, t.err))
 		default:
 			c.running.Add(1)
 			c.ended(c.run.operate(ctx, l, t.group, t.job))

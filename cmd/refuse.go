@@ -23,6 +23,13 @@ func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Co
 	return code
 }
 
+// refuseJob ends an operation whose globs cannot be read: one, however many it
+// would have been.
+func (r *run) refuseJob(ctx context.Context, g *prepared, j job, err error) exitcode.Code {
+	op := &operation{run: r, index: j.index, group: g, given: j.URL}
+	return op.refuse(ctx, j.URLArg, err)
+}
+
 // refuse ends an operation that never began: nothing was sent (class request or input).
 func (op *operation) refuse(ctx context.Context, arg flags.URLArg, err error) exitcode.Code {
 	return op.tellRefusal(ctx, arg, op.run.refuse(ctx, err), err)
@@ -31,7 +38,7 @@ func (op *operation) refuse(ctx context.Context, arg flags.URLArg, err error) ex
 // refuse prints the line of what cannot be done, and gives its exit code.
 func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
 	code := refusalCode(ctx, err)
-	if !r.console.errors {
+	if !r.console.errors && !aboutOptions(err, code) {
 		return code
 	}
 	text := r.redactor.Text(err.Error())
@@ -46,11 +53,17 @@ func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
 // refusalLine is the line for an error before any request. As in curl, what is
 // wrong with the command line, and not with the URL on it, stands without a code.
 func refusalLine(err error, code exitcode.Code, text string) string {
-	var usage *flags.UsageError
-	if code == exitcode.Usage || errors.As(err, &usage) && usage.Option {
+	if aboutOptions(err, code) {
 		code = exitcode.OK
 	}
 	return render.ErrorLine(int(code), text)
+}
+
+// aboutOptions reports what is wrong with the command line itself: curl says
+// it with -s, too.
+func aboutOptions(err error, code exitcode.Code) bool {
+	var usage *flags.UsageError
+	return code == exitcode.Usage || errors.As(err, &usage) && usage.Option
 }
 
 // tellRefusal writes the timeline of an operation without attempts.

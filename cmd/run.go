@@ -175,7 +175,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		}
 		var got exitcode.Code
 		if err != nil {
-			got = r.refuse(ctx, err)
+			got = r.refuseJob(ctx, g, j, err)
 		} else {
 			got = r.operate(ctx, l, g, j)
 		}
