@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bidehttp/bide/cmd/internal/outfile"
@@ -22,12 +23,15 @@ import (
 // errs and lies about its parts. What it says under a version's tag at the right
 // place is that version's; what it lies about shows in its head.
 type fickle struct {
+	mu       sync.Mutex // each connection has a handler of its own
 	rand     *rand.Rand
 	versions [2][]byte
 	now      int
 }
 
 func (f *fickle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.rand.IntN(12) == 0 {
 		f.now = 1 - f.now
 	}
