@@ -211,6 +211,9 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 		last = rec.Attempts[n-1].Outcome
 	}
 	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == failNone)
+	if code == exitcode.Temporary && op.group.AsCurl && last.Status != 0 {
+		code = exitcode.HTTPError // curl knows no 75
+	}
 	return op.report(rec, last, code)
 }
 
