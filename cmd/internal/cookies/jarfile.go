@@ -99,7 +99,7 @@ func (c *cookie) setFields(f []string) bool {
 // parseHeaderLine reads a line of a header dump, which has no URL.
 func parseHeaderLine(value string, now time.Time) *cookie {
 	a, ok := parseAttributes(value)
-	if !ok || a.domain == "" || isPublicSuffix(a.domain) && a.domain != "localhost" {
+	if !ok || a.domain == "" || strings.ContainsFunc(a.domain, blank) || isPublicSuffix(a.domain) && a.domain != "localhost" {
 		return nil
 	}
 	c := &cookie{name: a.name, value: a.value, domain: a.domain, hostOnly: isIP(a.domain),
@@ -161,3 +161,6 @@ func (j *Jar) dropExpired(now time.Time) {
 	defer j.mu.Unlock()
 	j.list = slices.DeleteFunc(j.list, func(c *cookie) bool { return c.expired(now) })
 }
+
+// blank reports what no domain holds, and what would break a jar's line.
+func blank(r rune) bool { return r <= ' ' || r == 0x7f }
