@@ -210,7 +210,7 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 	if n := len(rec.Attempts); n > 0 {
 		last = rec.Attempts[n-1].Outcome
 	}
-	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == failNone)
+	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == flags.FailNone)
 	if code == exitcode.Temporary && op.group.AsCurl && last.Status != 0 {
 		code = exitcode.HTTPError // curl knows no 75
 	}

@@ -22,13 +22,6 @@ import (
 // error goes to stdout, but never onto an -o file and not with -f; attempts
 // that are given up go nowhere.
 
-// The values of Group.Fail.
-const (
-	failSilent   = "fail"
-	failWithBody = "with-body"
-	failNone     = "none"
-)
-
 const (
 	captureLimit  = 1 << 20         // of a body inside the timeline document
 	excerptLimit  = 300             // of an error body on the error line
@@ -84,7 +77,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 // keepsErrors: a final error is output like any other (--fail-with-body, --no-fail).
 func (out *output) keepsErrors() bool {
 	g := out.op.group
-	return g.Fail == failWithBody && !(g.RemoveOnError && out.isFile()) || g.Fail == failNone
+	return g.Fail == flags.FailWithBody && !(g.RemoveOnError && out.isFile()) || g.Fail == flags.FailNone
 }
 
 // isFile: the output is a file, though its name may not be known yet.
@@ -107,7 +100,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	switch {
 	case out.op.exchange.From != nil:
 		return out.beside(ctx, r, o)
-	case failed && (out.isFile() || out.op.group.Fail == failSilent):
+	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent):
 		return out.excerptOnly(ctx, r, o)
 	case r.Status == 304 && out.isFile():
 		return r.Deliver(ctx, io.Discard, o)
@@ -288,7 +281,7 @@ func (out *output) finish() error {
 // a final error with -f, a redirect that is not followed, a proxy's refusal.
 func (out *output) headAlone() bool {
 	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
-		(out.delivered == nil || out.op.group.Fail == failSilent && out.delivered.Status >= 400)
+		(out.delivered == nil || out.op.group.Fail == flags.FailSilent && out.delivered.Status >= 400)
 }
 
 // showHead puts it where the body would go.

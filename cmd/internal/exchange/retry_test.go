@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -334,31 +333,14 @@ func (c earlyClock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.FakeClock.Sleep(ctx, d)
 }
 
-// holds is a retry.Hold in memory.
-type holds struct {
-	mu    sync.Mutex
-	until map[string]time.Duration
-}
-
-func (h *holds) Until(origin string) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.until[origin]
-}
-
-func (h *holds) Tell(origin string, until time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.until[origin] = max(h.until[origin], until)
-}
-
 // TestHold/R4.12: hops respect what other operations were told, and tell.
 func TestHold(t *testing.T) {
 	b := retrytest.Serve(t, "200")
 	a := retrytest.Serve(t, "302 location="+b.URL)
 	clock := fakeClock()
 	c := client(t, clock, transport.Settings{})
-	h := &holds{until: map[string]time.Duration{b.URL: clock.Mono() + 10*time.Second}}
+	h := &retry.MemoryHold{}
+	h.Tell(b.URL, clock.Mono()+10*time.Second)
 	c.Hold = h
 	r, o, _ := get(t, operation(c, template(t, "GET", a.URL, "")))
 	if o.Class != retry.ClassNone || r.Hops[0].Wait < 10*time.Second || r.Hops[0].Wait > 12*time.Second {

@@ -48,7 +48,7 @@ func (p *parser) finishGroup() error {
 		return err
 	}
 	if p.g.AsCurl && p.g.Fail == "" {
-		p.g.Fail = "none"
+		p.g.Fail = FailNone
 	}
 	p.noteMethod()
 	return p.checkGroup()

@@ -57,6 +57,13 @@ type URLArg struct {
 	HasUpload  bool
 }
 
+// The values of Group.Fail: -f, --fail-with-body and --no-fail.
+const (
+	FailSilent   = "fail"
+	FailWithBody = "with-body"
+	FailNone     = "none"
+)
+
 // DataKind is how one piece of -d and its kin was given.
 type DataKind string
 
@@ -121,7 +128,7 @@ type Group struct {
 	CreateDirs                             bool
 	RemoteNameAll                          bool
 	GlobOff                                bool   // -g: {} and [] in URLs are text
-	Fail                                   string // "", fail (-f), with-body, none (--no-fail)
+	Fail                                   string // "" or one of FailSilent, FailWithBody, FailNone
 	AsCurl                                 bool
 	WriteOut                               string // -w as given, @file not yet read
 	NoBuffer                               bool
