@@ -1,6 +1,7 @@
 package retrytest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -31,14 +32,15 @@ func (l *Log) Check(tb TB, checks ...string) {
 }
 
 // Verify judges each check. A check that cannot be evaluated (nothing arrived,
-// no such gap, unknown words) has failed and says why.
+// no such gap, unknown words) has failed and says why; ParseCheck finds wrong
+// words beforehand.
 //
 // Of each group (see GroupBy; "group-by=BY" as a check changes it for those after it):
 //
 //	attempts=3  attempts<=5  attempts>=2     requests of the group
-//	gap1>=1s  gap2<=3s  gap1=0.5s..3s        time between an answer's head (or fault) and the next request
+//	gap1>=1s  gap2<=3s  gap1=0.5s..3s        time from an answer's end (or fault) to the next request
 //	gaps>=1s                                 all of them
-//	gaps>=retry-after                        each at least what the answer before it asked for
+//	gaps>=retry-after                        each at least what the answer before it asked for, from its head on
 //	gaps-grow                                each longer than the one before
 //	same-key  same-body  same-header:NAME    on all its requests (same-body: of one method and path)
 //	fresh-key-per-operation                  one key in a group, another in each
@@ -75,139 +77,83 @@ func (l *Log) Verify(checks ...string) []Result {
 	return out
 }
 
-var errUnknownCheck = errors.New("unknown check")
-
-// check is one check taken apart: NAME, NAMEopVALUE.
-type check struct {
-	name, op, value string
-}
-
-func parseCheck(text string) check {
-	at := strings.IndexAny(text, "<>=")
-	if at < 0 {
-		return check{name: text}
-	}
-	op := text[at : at+1]
-	if strings.HasPrefix(text[at+1:], "=") && op != "=" {
-		op = text[at : at+2]
-	}
-	return check{text[:at], op, text[at+len(op):]}
-}
-
 // evaluate judges one check; the error says why it failed.
 func (l *Log) evaluate(text string) (string, error) {
-	c := parseCheck(text)
-	switch c.name {
-	case "requests":
-		return c.count("requests", len(l.Records))
-	case "connections":
-		return c.count("connections", l.Connections)
-	case "effects":
-		return c.count("effects", l.Effects)
+	judge, err := compile(text)
+	if err != nil {
+		return "", err
 	}
-	if len(l.Records) == 0 {
-		return "", errors.New("no request arrived")
-	}
-	switch c.name {
-	case "attempts":
-		return l.each(func(g []Record) (string, error) { return c.count("attempts", len(g)) })
-	case "amplification":
-		return l.amplification(c)
-	case "last-status":
-		return l.each(func(g []Record) (string, error) { return c.text(g[len(g)-1].answered()) })
-	case "statuses":
-		return l.each(func(g []Record) (string, error) { return c.text(statuses(g)) })
-	case "gaps":
-		return l.each(c.gaps)
-	case "method":
-		return l.all(func(r *Record) error { return c.match(r.Method) })
-	case "body":
-		return l.all(func(r *Record) error { return c.match(string(r.Body)) })
-	}
-	if n, ok := strings.CutPrefix(c.name, "gap"); ok {
-		if i, err := strconv.Atoi(n); err == nil && i > 0 {
-			return l.each(func(g []Record) (string, error) { return c.gap(g, i) })
-		}
-	}
-	if name, ok := strings.CutPrefix(c.name, "header:"); ok && name != "" {
-		return l.all(func(r *Record) error { return c.match(strings.Join(r.Values(name), ", ")) })
-	}
-	if c.op == "" {
-		return l.property(c.name)
-	}
-	return "", errUnknownCheck
+	return judge(l)
 }
 
-// property judges the checks without a value.
-func (l *Log) property(name string) (string, error) {
-	switch name {
-	case "gaps-grow":
-		return l.each(gapsGrow)
-	case "same-key":
-		return l.sameKeys()
-	case "fresh-key-per-operation":
-		return l.freshKeys()
-	case "same-body":
-		return l.sameBody()
-	case "no-overlap":
-		return l.each(noOverlap)
-	case "no-request-after-exit":
-		return l.afterExit()
+// needRequests fails a check of requests when there are none.
+func needRequests(j judge) judge {
+	return func(l *Log) (string, error) {
+		if len(l.Records) == 0 {
+			return "", errors.New("cannot be evaluated: no request arrived")
+		}
+		return j(l)
 	}
-	if header, ok := strings.CutPrefix(name, "same-header:"); ok && header != "" {
-		return l.each(func(g []Record) (string, error) { return sameHeader(g, header) })
-	}
-	if header, ok := strings.CutPrefix(name, "no-header:"); ok && header != "" {
-		return l.all(func(r *Record) error {
-			if r.Has(header) {
-				return fmt.Errorf("it carries %s", header)
+}
+
+// eachGroup judges group by group. The first that fails names itself, and how
+// many do.
+func eachGroup(f func([]Record) (string, error)) judge {
+	return func(l *Log) (string, error) {
+		groups := l.Groups()
+		if len(groups) == 1 {
+			return f(groups[0])
+		}
+		var details []string
+		var first error
+		failed := 0
+		for _, g := range groups {
+			detail, err := f(g)
+			if err != nil {
+				first = cmp.Or(first, fmt.Errorf("group %q: %w", escape(g[0].Group), err))
+				failed++
 			}
-			return nil
-		})
-	}
-	return "", errUnknownCheck
-}
-
-// each judges group by group; the first that fails names itself.
-func (l *Log) each(f func([]Record) (string, error)) (string, error) {
-	var details []string
-	groups := l.Groups()
-	for _, g := range groups {
-		detail, err := f(g)
-		if err != nil && len(groups) > 1 {
-			return "", fmt.Errorf("group %q: %w", escape(g[0].Group), err)
+			if len(details) == 0 || details[0] != detail {
+				details = append(details, detail)
+			}
 		}
-		if err != nil {
-			return "", err
+		switch {
+		case failed > 1:
+			return "", fmt.Errorf("%w (%d of %d groups fail)", first, failed, len(groups))
+		case failed == 1:
+			return "", first
+		case len(details) == 1:
+			return fmt.Sprintf("%s in each of %d groups", details[0], len(groups)), nil
 		}
-		details = append(details, detail)
+		return strings.Join(details, "; "), nil
 	}
-	return strings.Join(details, "; "), nil
 }
 
-// all judges request by request.
-func (l *Log) all(f func(*Record) error) (string, error) {
-	for i := range l.Records {
-		if err := f(&l.Records[i]); err != nil {
-			return "", fmt.Errorf("request %d: %w", l.Records[i].Number, err)
+// eachRequest judges request by request.
+func eachRequest(f func(*Record) error) judge {
+	return func(l *Log) (string, error) {
+		for i := range l.Records {
+			if err := f(&l.Records[i]); err != nil {
+				return "", fmt.Errorf("request %d: %w", l.Records[i].Number, err)
+			}
 		}
+		return fmt.Sprintf("all %d", len(l.Records)), nil
 	}
-	return fmt.Sprintf("all %d", len(l.Records)), nil
 }
 
-// count compares a number.
-func (c check) count(what string, n int) (string, error) {
-	want, err := strconv.Atoi(c.value)
-	if err != nil || want < 0 {
-		return "", fmt.Errorf("%s needs a whole number, not %q", what, c.value)
-	}
-	return c.compare(int64(n), int64(want), fmt.Sprintf("%s: %d", what, n))
+func noHeader(name string) judge {
+	return eachRequest(func(r *Record) error {
+		if r.Has(name) {
+			return fmt.Errorf("it carries %s", escape(name))
+		}
+		return nil
+	})
 }
 
-// compare applies the operator.
-func (c check) compare(got, want int64, detail string) (string, error) {
+// compare applies an operator.
+func compare[T cmp.Ordered](op string, got, want T, detail string) (string, error) {
 	var ok bool
-	switch c.op {
+	switch op {
 	case "=":
 		ok = got == want
 	case "<=":
@@ -218,27 +164,8 @@ func (c check) compare(got, want int64, detail string) (string, error) {
 		ok = got < want
 	case ">":
 		ok = got > want
-	default:
-		return "", fmt.Errorf("%s needs =, <=, >=, < or > and a value", c.name)
 	}
 	if !ok {
-		return "", errors.New(detail)
-	}
-	return detail, nil
-}
-
-// match compares a text.
-func (c check) match(got string) error {
-	_, err := c.text(got)
-	return err
-}
-
-func (c check) text(got string) (string, error) {
-	if c.op != "=" {
-		return "", fmt.Errorf("%s needs = and a value", c.name)
-	}
-	detail := fmt.Sprintf("%s: %s", c.name, strconv.QuoteToASCII(got[:min(len(got), 200)]))
-	if got != c.value {
 		return "", errors.New(detail)
 	}
 	return detail, nil
@@ -261,21 +188,6 @@ func statuses(g []Record) string {
 		all[i] = g[i].answered()
 	}
 	return strings.Join(all, ",")
-}
-
-// amplification is requests ÷ groups.
-func (l *Log) amplification(c check) (string, error) {
-	want, err := strconv.ParseFloat(c.value, 64)
-	if err != nil || c.op != "<=" {
-		return "", errors.New("amplification needs <= and a number")
-	}
-	groups := len(l.Groups())
-	got := float64(len(l.Records)) / float64(groups)
-	detail := fmt.Sprintf("amplification: %d requests / %d operations = %.2f", len(l.Records), groups, got)
-	if got > want {
-		return "", errors.New(detail)
-	}
-	return detail, nil
 }
 
 // afterExit needs the instant at which the client ended.

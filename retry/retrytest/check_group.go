@@ -7,61 +7,77 @@ import (
 	"time"
 )
 
-// gap judges gap number i of a group.
-func (c check) gap(g []Record, i int) (string, error) {
+// gap judges gap number i of each group.
+func (c check) gap(i int) (judge, *CheckError) {
+	within, err := c.span()
+	return needRequests(eachGroup(func(g []Record) (string, error) {
+		if err := hasGap(g, i); err != nil {
+			return "", err
+		}
+		return within(g[i].Gap, fmt.Sprintf("gap%d: %v", i, shown(g[i].Gap)))
+	})), err
+}
+
+// hasGap reports why there is no gap i to be judged.
+func hasGap(g []Record, i int) error {
 	if i >= len(g) {
-		return "", fmt.Errorf("cannot be evaluated: there is no gap %d among %d requests", i, len(g))
+		return fmt.Errorf("cannot be evaluated: there is no gap %d among %d requests", i, len(g))
 	}
 	if !g[i-1].HasAnswer {
-		return "", fmt.Errorf("cannot be evaluated: request %d was not answered", g[i-1].Number)
+		return fmt.Errorf("cannot be evaluated: request %d was not answered", g[i-1].Number)
 	}
-	return c.span(g[i].Gap, fmt.Sprintf("gap%d: %v", i, g[i].Gap.Round(time.Microsecond)))
+	return nil
 }
 
-// span compares a duration, or looks whether it lies between two.
-func (c check) span(got time.Duration, detail string) (string, error) {
-	low, high, isRange := strings.Cut(c.value, "..")
-	from, err := time.ParseDuration(low)
-	if err != nil || (c.op == "=" && !isRange) {
-		return "", fmt.Errorf("%s needs >=D, <=D or =A..B with durations such as 500ms", c.name)
-	}
-	if !isRange {
-		return c.compare(int64(got), int64(from), detail)
-	}
-	to, err := time.ParseDuration(high)
-	if err != nil || c.op != "=" || from > to {
-		return "", fmt.Errorf("%s needs =A..B with durations such as 0.5s..3s", c.name)
-	}
-	if got < from || got > to {
-		return "", errors.New(detail)
-	}
-	return detail, nil
-}
+// shown is a duration to the microsecond.
+func shown(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
-// gaps judges every gap of a group, against one duration or against what the
+// gaps judges every gap of each group, against one duration or against what the
 // answers asked for.
-func (c check) gaps(g []Record) (string, error) {
-	if len(g) < 2 {
-		return "", errors.New("cannot be evaluated: there is no gap")
+func (c check) gaps() (judge, *CheckError) {
+	if c.value == "retry-after" {
+		if c.op != ">=" {
+			return nil, c.wrongOp(">=")
+		}
+		return needRequests(eachGroup(gapsKeepRetryAfter)), nil
 	}
-	asked := 0
-	for i := 1; i < len(g); i++ {
-		one := c
-		if c.value == "retry-after" {
-			if !g[i-1].HasAsked {
-				continue
+	within, err := c.span()
+	return needRequests(eachGroup(func(g []Record) (string, error) {
+		if len(g) < 2 {
+			return "", errors.New("cannot be evaluated: there is no gap")
+		}
+		all := make([]string, 0, len(g)-1)
+		for i := 1; i < len(g); i++ {
+			if err := hasGap(g, i); err != nil {
+				return "", err
 			}
-			asked++
-			one.value = g[i-1].Asked.String()
+			if _, err := within(g[i].Gap, fmt.Sprintf("gap%d: %v", i, shown(g[i].Gap))); err != nil {
+				return "", fmt.Errorf("%w, not %s%s", err, c.op, c.value)
+			}
+			all = append(all, shown(g[i].Gap).String())
 		}
-		if _, err := one.gap(g, i); err != nil {
-			return "", fmt.Errorf("%w, not %s%s", err, one.op, one.value)
+		return "gaps: " + strings.Join(all, ", "), nil
+	})), err
+}
+
+// gapsKeepRetryAfter wants each request at least the answer's Retry-After later
+// than its head, where one was there.
+func gapsKeepRetryAfter(g []Record) (string, error) {
+	var all []string
+	for i := 1; i < len(g); i++ {
+		before := g[i-1]
+		if !before.HasAsked {
+			continue
 		}
+		if g[i].HeadGap < before.Asked {
+			return "", fmt.Errorf("gap%d: %v, not >=%v", i, shown(g[i].HeadGap), shown(before.Asked))
+		}
+		all = append(all, fmt.Sprintf("gap%d: %v for %v", i, shown(g[i].HeadGap), shown(before.Asked)))
 	}
-	if c.value == "retry-after" && asked == 0 {
+	if len(all) == 0 {
 		return "", errors.New("cannot be evaluated: no answer before another request had a Retry-After")
 	}
-	return fmt.Sprintf("%d gaps", len(g)-1), nil
+	return strings.Join(all, ", "), nil
 }
 
 func gapsGrow(g []Record) (string, error) {
@@ -70,7 +86,7 @@ func gapsGrow(g []Record) (string, error) {
 	}
 	for i := 2; i < len(g); i++ {
 		if g[i].Gap <= g[i-1].Gap {
-			return "", fmt.Errorf("gap%d is %v after %v", i, g[i].Gap.Round(time.Microsecond), g[i-1].Gap.Round(time.Microsecond))
+			return "", fmt.Errorf("gap%d is %v after %v", i, shown(g[i].Gap), shown(g[i-1].Gap))
 		}
 	}
 	return fmt.Sprintf("%d gaps", len(g)-1), nil
@@ -83,7 +99,7 @@ const keyHeader = "Idempotency-Key"
 // have one.
 func (l *Log) sameKeys() (string, error) {
 	keyed := 0
-	detail, err := l.each(func(g []Record) (string, error) {
+	detail, err := eachGroup(func(g []Record) (string, error) {
 		without := true
 		for i := range g {
 			without = without && !g[i].Has(keyHeader)
@@ -96,7 +112,7 @@ func (l *Log) sameKeys() (string, error) {
 			return "", fmt.Errorf("%s was repeated without a key", escape(g[0].Method))
 		}
 		return fmt.Sprintf("%s without a key", escape(g[0].Method)), nil
-	})
+	})(l)
 	if err == nil && keyed == 0 {
 		return "", errors.New("cannot be evaluated: no request has a key")
 	}
@@ -154,7 +170,7 @@ func (l *Log) sameBody() (string, error) {
 		}
 		l = byRoute
 	}
-	return l.each(func(g []Record) (string, error) {
+	return eachGroup(func(g []Record) (string, error) {
 		for i := range g {
 			if !g[i].BodyComplete {
 				return "", fmt.Errorf("cannot be evaluated: the body of request %d was not read to its end", g[i].Number)
@@ -164,7 +180,7 @@ func (l *Log) sameBody() (string, error) {
 			}
 		}
 		return fmt.Sprintf("%d bytes on %d requests", g[0].BodyBytes, len(g)), nil
-	})
+	})(l)
 }
 
 // noOverlap wants each request to arrive after the one before was done with.

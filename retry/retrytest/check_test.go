@@ -1,6 +1,7 @@
 package retrytest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // made builds a log of one POST route from answers and gaps.
@@ -60,7 +62,7 @@ func TestVerify(t *testing.T) {
 		{three, "requests<=3", ""}, {three, "requests=4", "requests: 3"}, {three, "connections=1", ""}, {three, "effects=1", "effects: 0"},
 		{three, "gap1>=1s", ""}, {three, "gap1>=1.001s", "gap1: 1s"}, {three, "gap2<=2s", ""}, {three, "gap2<=1.9s", "2s"},
 		{three, "gap2=0.5s..3s", ""}, {three, "gap2=2.1s..3s", "gap2: 2s"}, {three, "gap3>=1s", "cannot be evaluated"},
-		{three, "gap1=1s", "needs"}, {three, "gap1>=x", "needs"}, {three, "gap1=3s..1s", "needs"}, {three, "gap0>=1s", "unknown check"},
+		{three, "gap1=1s", "column 6: expected a duration after"}, {three, "gap1>=x", "column 7: expected a duration"}, {three, "gap1=3s..1s", "a range such as"}, {three, "gap0>=1s", "column 1: expected a check"}, {three, "gap1>=1", ""}, {three, "gap1=0.5..3", ""}, {three, "gap1>=-1s", "a duration"},
 		{three, "gaps>=1s", ""}, {three, "gaps>=1.5s", "not >=1.5s"}, {three, "gaps-grow", ""}, {asking, "gaps-grow", "gap2"},
 		{asking, "gaps>=retry-after", "not >=2s"}, {three, "gaps>=retry-after", "cannot be evaluated"},
 		{three, "same-key", ""}, {asking, "same-key", "repeated without a key"}, {three, "same-header:x", "request 2"}, {three, "same-header:Y", "cannot be evaluated"},
@@ -69,11 +71,11 @@ func TestVerify(t *testing.T) {
 		{three, "same-body", ""}, {twoKeys, "same-body", "another body"},
 		{three, "no-overlap", ""}, {overlap, "no-overlap", "came before"},
 		{marked, "no-request-after-exit", "1s after the exit"}, {three, "no-request-after-exit", "cannot be evaluated"},
-		{three, "amplification<=3", ""}, {three, "amplification<=2", "3.00"}, {twoKeys, "amplification<=1", ""}, {three, "amplification=3", "needs"},
+		{three, "amplification<=3", ""}, {three, "amplification<=2", "3.00"}, {twoKeys, "amplification<=1", ""}, {three, "amplification=3", ""}, {three, "amplification<=x", "a number"}, {three, "amplification<=NaN", "a number"},
 		{three, "last-status=200", ""}, {three, "last-status=503", "200"}, {three, "statuses=429,503,200", ""}, {fault, "statuses=reset,200", ""},
 		{three, "header:X=1", "request 2"}, {three, "header:Idempotency-Key=k", ""}, {three, "no-header:Authorization", ""}, {three, "no-header:x", "carries"},
 		{three, "method=POST", ""}, {three, "method=GET", "POST"}, {three, "body=", ""}, {three, "attempts=x", "whole number"},
-		{three, "nonsense", "unknown check"}, {three, "nonsense=1", "unknown check"}, {three, "attempts", "needs"}, {three, "last-status", "needs"},
+		{three, "nonsense", "expected a check"}, {three, "nonsense=1", "found \"nonsense\""}, {three, "attempts", "column 9: expected =, <="}, {three, "last-status", "column 12: expected = and"}, {three, "last-status>=200", "found \">=\""}, {three, "same-key=1", "column 9: expected nothing"}, {three, "gaps<=retry-after", ">= after gaps"},
 		{&Log{}, "attempts=0", "no request arrived"}, {&Log{}, "requests=0", ""}, {&Log{}, "same-key", "no request arrived"},
 		{three, "group-by=nonsense", "unknown grouping"},
 	} {
@@ -247,4 +249,65 @@ func TestServer_is_safe_for_concurrent_use(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Six operations with three attempts each are 18 requests, six groups and one total.
+func TestVerify_parallel_operations(t *testing.T) {
+	var all []Record
+	for attempt := range 3 {
+		for op := range 6 {
+			all = append(all, with(at(float64(attempt*10+op), 503), func(r *Record) { r.BodySHA256 = fmt.Sprintf("%08d", op) }))
+		}
+	}
+	l := made(all...)
+	for check, want := range map[string]string{
+		"attempts=3": "attempts: 3 in each of 6 groups", "requests=18": "requests: 18",
+		"amplification<=3": "amplification: 18 requests / 6 groups = 3.00", "amplification=3": "amplification: 18 requests / 6 groups = 3.00",
+	} {
+		if r := l.Verify(check)[0]; !r.OK || r.Detail != want {
+			t.Errorf("%s: %v %q", check, r.OK, r.Detail)
+		}
+	}
+	if r := l.Verify("attempts<=2")[0]; r.OK || !strings.HasSuffix(r.Detail, "(6 of 6 groups fail)") {
+		t.Errorf("%+v", r)
+	}
+	if r := l.Verify("group-by=all", "attempts=18")[1]; !r.OK {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A gap begins where the answer ends, unless the client has given it up before;
+// what Retry-After names begins with the head.
+func TestGap(t *testing.T) {
+	done := func(r Record, seconds float64) Record {
+		r.Done, r.HasDone = time.Duration(seconds*float64(time.Second)), true
+		return r
+	}
+	long := done(at(0, 503), 5)
+	long.Asked, long.HasAsked = 6*time.Second, true
+	l := made(long, done(at(7, 503), 20), at(9, 200))
+	if r := l.Records; r[1].Gap != 2*time.Second || r[1].HeadGap != 7*time.Second || r[2].Gap != 2*time.Second {
+		t.Errorf("gaps %v (head %v), %v", r[1].Gap, r[1].HeadGap, r[2].Gap)
+	}
+	l.Check(t, "gap1=2s..2s", "gaps>=retry-after")
+}
+
+// FuzzParseCheck: no text panics, an error points into it, and a text that is
+// taken can be judged.
+func FuzzParseCheck(f *testing.F) {
+	for _, text := range []string{"attempts=3", "gap1>=1s", "gap2=0.5s..3s", "gaps>=retry-after", "same-header:X", "header:A=b", "amplification<=1.5", "é=1", "statuses=429,reset"} {
+		f.Add(text)
+	}
+	log := made(at(0, 429), at(1, 503), at(3, 200))
+	f.Fuzz(func(t *testing.T, text string) {
+		err := ParseCheck(text)
+		var e *CheckError
+		if err != nil && (!errors.As(err, &e) || e.Column < 1 || e.Column > utf8.RuneCountInString(text)+1 || !strings.Contains(text, e.Found)) {
+			t.Fatalf("%#v", err)
+		}
+		r := log.Verify(text)[0]
+		if err != nil && r.OK {
+			t.Fatalf("%q holds", text)
+		}
+	})
 }

@@ -66,5 +66,7 @@
 // stand its options in brackets. [idempotent] keeps the first result of each
 // Idempotency-Key: same key and body, the same answer again; another body, 422; still
 // in progress, 409; no key, 400. A result is kept when the request had its
-// effect, which a 2xx always has.
+// effect, which a 2xx always has. [bucket=5/s burst=10] is a token bucket, [window=100/10s] a
+// fixed window: what is over the limit is answered 429 with the right Retry-After
+// and takes no step of the script. burst is as much as the rate's number by default.
 package retrytest

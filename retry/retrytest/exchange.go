@@ -15,7 +15,7 @@ type exchange struct {
 	rec    *Record // guarded by s.mu
 	req    Record  // a copy whose head is safe to read without it
 	epoch  int
-	route  *route
+	keyed  bool // its route is idempotent
 	st     step
 	ranOut bool
 	settle func() // tells the idempotent stub that the answer is due; s.mu is held
@@ -58,12 +58,24 @@ func (s *Server) begin(r *Record, first time.Time) *exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.enter(r, first)
-	if i := s.script.match(r.Method, r.Path); i >= 0 && s.script.routes[i].idempotent {
-		x.route = &s.script.routes[i]
+	i := s.script.match(r.Method, r.Path)
+	if i < 0 {
+		x.st = noRoute()
+		return x
+	}
+	route := &s.script.routes[i]
+	if route.limit.src != "" {
+		if wait, ok := s.cursors[i].limiter.take(&route.limit, r.Arrival); !ok {
+			x.st = limited(&route.limit, wait)
+			return x
+		}
+	}
+	if route.idempotent {
+		x.keyed = true
 		x.st = step{read: forever} // chosen when the body is known
 		return x
 	}
-	x.route, x.st, x.ranOut = s.next(r.Method, r.Path)
+	x.st, x.ranOut = s.next(i)
 	return x
 }
 

@@ -48,7 +48,10 @@ func (c *conn) oneHTTP1() (again bool) {
 	out.unread = !in.whole
 	out.chunked = x.st.chunked && !out.http10
 	if !x.perform(out) || !out.keep {
-		if !out.broken {
+		switch {
+		case out.drain:
+			_, _ = io.Copy(io.Discard, c.bare)
+		case !out.broken:
 			c.linger()
 		}
 		return false
@@ -121,6 +124,7 @@ type http1Carrier struct {
 	broken  bool  // a fault has ended the connection
 	left    int64 // bytes that may still pass; forever: all
 	begun   bool
+	drain   bool // what still comes is to be read after the answer's end
 	unread  bool // the client may still be sending: closing at once would be a reset
 }
 
@@ -239,7 +243,8 @@ func (h *http1Carrier) fault(st *step) {
 	// Without TLS's close_notify, as when the peer's machine dies.
 	if h.unread {
 		h.c.closeWrite(false)
-		_, _ = io.Copy(io.Discard, h.c.bare)
+		h.drain = true
+		return
 	}
 	_ = h.c.bare.Close()
 }

@@ -15,11 +15,16 @@ type keyedResult struct {
 // choose picks the step of a request on an idempotent route, now that its body
 // is known.
 func (s *Server) choose(x *exchange) {
-	if x.route == nil || !x.route.idempotent {
+	if !x.keyed {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	i := s.script.match(x.req.Method, x.req.Path)
+	if i < 0 { // another script came in between
+		x.st = noRoute()
+		return
+	}
 	key := x.req.Get("Idempotency-Key")
 	if key == "" {
 		x.st = builtin(http.StatusBadRequest, "no Idempotency-Key")
@@ -39,7 +44,7 @@ func (s *Server) choose(x *exchange) {
 		x.st = replay(first.step)
 		return
 	}
-	_, x.st, x.ranOut = s.next(x.req.Method, x.req.Path)
+	x.st, x.ranOut = s.next(i)
 	x.st.effect = x.st.effect || x.st.status >= 200 && x.st.status < 300
 	result := &keyedResult{body: x.req.BodySHA256, busy: true}
 	if x.st.effect {

@@ -24,8 +24,13 @@ type Record struct {
 	// Arrival is the instant at which the first byte of the request (HTTP/2: its
 	// HEADERS frame) was read.
 	Arrival time.Duration
-	// Gap is Arrival minus Answered of the group's previous request; 0 for the first.
+	// Gap is the time from the end of the answer to the group's previous request (its
+	// Done) to Arrival; 0 for the first. Where that answer was still under way, because
+	// the client had given it up, it counts from Answered.
 	Gap time.Duration
+	// HeadGap is Arrival minus Answered of the group's previous request; 0 for the
+	// first. A Retry-After counts from there.
+	HeadGap time.Duration
 
 	Proto   string  // "HTTP/1.1", "HTTP/1.0" or "HTTP/2.0"
 	Method  string  // as received
@@ -56,7 +61,8 @@ type Record struct {
 	// date to its one-second resolution); valid when HasAsked.
 	Asked    time.Duration
 	HasAsked bool
-	// Done is the instant at which the answer was out as far as scripted; valid when HasDone.
+	// Done is the instant at which the last byte of the answer was sent, or its
+	// fault had ended it; valid when HasDone.
 	Done    time.Duration
 	HasDone bool
 	// Effect: the request had its effect, answered or not.
@@ -133,16 +139,26 @@ func (l *Log) GroupBy(by string) (*Log, error) {
 	last := map[string]*Record{}
 	for i := range n.Records {
 		r := &n.Records[i]
-		r.Group, r.Attempt, r.Gap = key(r), 1, 0
+		r.Group, r.Attempt, r.Gap, r.HeadGap = key(r), 1, 0, 0
 		if before := last[r.Group]; before != nil {
 			r.Attempt = before.Attempt + 1
-			if before.HasAnswer {
-				r.Gap = r.Arrival - before.Answered
-			}
+			r.follow(before)
 		}
 		last[r.Group] = r
 	}
 	return &n, nil
+}
+
+// follow measures r's distance from the answer to the request before.
+func (r *Record) follow(before *Record) {
+	if !before.HasAnswer {
+		return
+	}
+	r.HeadGap = r.Arrival - before.Answered
+	r.Gap = r.HeadGap
+	if before.HasDone && before.Done <= r.Arrival {
+		r.Gap = r.Arrival - before.Done
+	}
 }
 
 // Groups are the requests group by group, groups in order of their first request.

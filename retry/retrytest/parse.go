@@ -148,7 +148,9 @@ func (p *parser) thenWord(r *route, w word, value string) {
 	}
 }
 
-// routeOptions reads "[idempotent]".
+const optionExpected = "a route option (idempotent, bucket=5/s, burst=10, window=100/10s) or ]"
+
+// routeOptions reads "[idempotent]" and the limiters.
 func (p *parser) routeOptions(r *route) {
 	p.pos++
 	for p.err == nil {
@@ -158,15 +160,14 @@ func (p *parser) routeOptions(r *route) {
 			return
 		}
 		w := p.word()
-		switch w.text {
-		case "idempotent":
+		switch {
+		case p.err != nil || p.limitOption(r, w):
+		case w.text == "idempotent":
 			r.idempotent = true
+		case w.end == w.start:
+			p.fail(p.pos, p.rest(), optionExpected)
 		default:
-			if w.end == w.start {
-				p.fail(p.pos, p.rest(), "a route option (idempotent) or ]")
-			} else {
-				p.failWord(w, "a route option (idempotent) or ]")
-			}
+			p.failWord(w, optionExpected)
 		}
 	}
 }

@@ -257,13 +257,13 @@ func (p *parser) number(w word, value string, limit int) int {
 	return int(n)
 }
 
-// duration reads 100ms, 5s, 1m30s, and "inf" where that is allowed.
+// duration reads 100ms, 1m30s, 5 (seconds), and "inf" where that is allowed.
 func (p *parser) duration(w word, value string, inf bool) time.Duration {
 	if inf && value == "inf" {
 		return forever
 	}
-	d, err := time.ParseDuration(value)
-	if err != nil || d < 0 || (d == 0 && inf) {
+	d, err := parseDuration(value)
+	if err != nil || (d == 0 && inf) {
 		p.failWord(w, "a duration such as 100ms or 5s")
 		return 0
 	}

@@ -17,6 +17,7 @@ type route struct {
 	steps      []step
 	then       then
 	idempotent bool
+	limit      limit
 }
 
 // then says what happens when a route's steps have run out.

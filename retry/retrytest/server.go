@@ -55,6 +55,7 @@ type Server struct {
 type cursor struct {
 	step, done int  // done repetitions of step
 	out        bool // it has run out
+	limiter    limiter
 }
 
 // Serve starts a server for a test: it is closed, and its goroutines are gone,
@@ -290,22 +291,18 @@ func (s *Server) sleep(d time.Duration) bool {
 	}
 }
 
-// next takes the step for a request from the script.
-func (s *Server) next(method, path string) (r *route, st step, ranOut bool) {
-	i := s.script.match(method, path)
-	if i < 0 {
-		return nil, builtin(404, "no route in the script"), false
-	}
+// next takes the step for a request from route i of the script.
+func (s *Server) next(i int) (st step, ranOut bool) {
 	r, c := &s.script.routes[i], &s.cursors[i]
 	if c.out && r.then == thenFail {
-		return r, builtin(500, "the script has run out"), true
+		return builtin(500, "the script has run out"), true
 	}
 	st = r.steps[c.step]
 	if c.out || st.times == forever {
-		return r, st, false
+		return st, false
 	}
 	if c.done++; c.done < st.times {
-		return r, st, false
+		return st, false
 	}
 	switch {
 	case c.step+1 < len(r.steps):
@@ -315,7 +312,7 @@ func (s *Server) next(method, path string) (r *route, st step, ranOut bool) {
 	default:
 		c.out = true
 	}
-	return r, st, false
+	return st, false
 }
 
 // match is the index of the route for a request: an exact path before a
@@ -352,6 +349,8 @@ func cutStar(path string) (prefix string, ok bool) {
 	}
 	return path, false
 }
+
+func noRoute() step { return builtin(404, "no route in the script") }
 
 // builtin is an answer that no script holds.
 func builtin(status int, text string) step {
