@@ -83,7 +83,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		return err
 	}
 	op.exchange = &exchange.Operation{
-		Client: op.group.client, Template: op.template, Policy: op.group.Policy,
+		Client: op.group.client, Template: op.template, Origin: op.origin, Policy: &op.group.Policy,
 		RateLimitHeaders: op.group.RateLimitHeaders,
 		MaxFileSize:      op.group.MaxFileSize,
 		ExpectTimeout:    op.group.Expect100Timeout,

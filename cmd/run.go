@@ -50,9 +50,9 @@ type run struct {
 	began  time.Duration
 }
 
-// gcPercent lets the heap of a run of many operations grow to some 16 MiB before
+// gcPercent lets the heap of a run of many operations grow to some 28 MiB before
 // it is collected: what one operation leaves is small, and soon there are many.
-const gcPercent = 400
+const gcPercent = 700
 
 // runRequests is the root command: every URL on the command line, in order.
 func runRequests(ctx context.Context, env Env) exitcode.Code {

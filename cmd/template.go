@@ -33,16 +33,18 @@ type netrcLookup = func(host, user string) (login, password string, ok bool)
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
 	*flags.Group
-	files    *request.Files
-	client   *exchange.Client
-	headers  []request.HeaderLine
-	body     request.Body // of -d, -F and their kin, nil none
-	query    string       // of --url-query and -G
-	lookup   netrcLookup
-	sigV4    *auth.SigV4
-	user     string // of -u
-	password string
-	format   *writeout.Format // of -w, nil none
+	files   *request.Files
+	client  *exchange.Client
+	headers []request.HeaderLine
+	body    request.Body // of -d, -F and their kin, nil none
+	query   string       // of --url-query and -G
+
+	userAgent string
+	lookup    netrcLookup
+	sigV4     *auth.SigV4
+	user      string // of -u
+	password  string
+	format    *writeout.Format // of -w, nil none
 
 	contentType string // of the body, unless -H says otherwise
 
@@ -54,7 +56,7 @@ type prepared struct {
 // prepare reads what the group's flags name. Nothing has been sent yet.
 func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error) {
 	files := r.files(ctx, group)
-	g := &prepared{Group: group, files: files}
+	g := &prepared{Group: group, files: files, userAgent: userAgentOf(group)}
 	var err error
 	if g.headers, err = request.ParseHeaders(group.Headers, files); err != nil {
 		return g, err
@@ -160,7 +162,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	}
 	t := &request.Template{
 		URL: u, Method: methodOf(g.Group, arg), MethodGiven: g.Method != "",
-		Headers: g.headers, UserAgent: "bide/" + version, Accept: "*/*",
+		Headers: g.headers, UserAgent: g.userAgent, Accept: "*/*",
 		Range: g.Range, Compressed: g.Compressed, Body: g.body,
 		Cookies: strings.Join(g.Cookies, ";"), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
 		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
@@ -169,9 +171,6 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	}
 	t.NoUserinfo = g.NoUserinfo
 	t.Referer, t.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
-	if g.UserAgent != nil {
-		t.UserAgent = *g.UserAgent
-	}
 	if err := r.addBody(t, g, arg); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ type answer struct {
 	// expected: the request asked for 100 (Continue).
 	expected bool
 	live     *live
+	body     live // what live points to
 }
 
 // run makes hops until one is final.
@@ -99,6 +100,14 @@ func (a *attempt) rememberStart(x *answer, next *hopState) {
 	}
 }
 
+// origin of the hop: mostly the one that the operation began with.
+func (a *attempt) origin() string {
+	if a.at.url == a.op.Template.URL && a.op.Origin != "" {
+		return a.op.Origin
+	}
+	return a.at.url.Origin()
+}
+
 // outcome says in the engine's words what the answer is, its body aside.
 func (a *attempt) outcome(x *answer) retry.Outcome {
 	fields := fieldsOf(x.resp.Header)
@@ -109,7 +118,7 @@ func (a *attempt) outcome(x *answer) retry.Outcome {
 		Keyed:  x.keyed,
 		Sent:   retry.SentMaybe,
 		Phase:  retry.PhaseDone,
-		Origin: a.at.url.Origin(),
+		Origin: a.origin(),
 		SeenAt: x.resp.Timing.Head,
 		Total:  -1,
 	}
@@ -130,7 +139,7 @@ func (a *attempt) broke(err error) retry.Outcome {
 		Keyed:  a.at.key,
 		Sent:   retry.SentNothing,
 		Phase:  retry.PhaseConnect,
-		Origin: a.at.url.Origin(),
+		Origin: a.origin(),
 		SeenAt: a.op.Client.Clock.Mono(),
 		Total:  -1,
 		Err:    err,

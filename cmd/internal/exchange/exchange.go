@@ -40,8 +40,9 @@ type Client struct {
 type Operation struct {
 	Client           *Client
 	Template         *request.Template
-	Policy           retry.Policy // for the wait on a 3xx (R5.6) and what is transient
-	RateLimitHeaders bool         // R5.7
+	Policy           *retry.Policy // not nil: for the wait on a 3xx (R5.6) and what is transient
+	Origin           string        // of the Template's URL; "" when it is not known yet
+	RateLimitHeaders bool          // R5.7
 	// SettingsFor takes the place of the Client's; nil leaves it.
 	SettingsFor func(t transport.Target) (*transport.Settings, error)
 	// Remaining is what is left of the deadline, for waits between hops; nil none.
@@ -95,7 +96,13 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 	if o.Resume == nil {
 		o.Resume = o.From
 	}
-	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1, began: o.Client.Clock.Mono()}}
+	// They live and die together.
+	made := &struct {
+		a attempt
+		r Response
+	}{attempt{op: o, ctx: ctx}, Response{Length: -1, began: o.Client.Clock.Mono()}}
+	a := &made.a
+	a.r = &made.r
 	if o.start == nil {
 		a.at = firstHop(o.Template)
 	} else {
@@ -159,7 +166,7 @@ type Hop struct {
 	Proto   string
 	TLS     *transport.TLSFacts
 	Reused  bool
-	Facts   transport.Facts
+	Facts   *transport.Facts
 	DNS     time.Duration // durations of the phases; 0 where there was none
 	Connect time.Duration
 	TLSTime time.Duration

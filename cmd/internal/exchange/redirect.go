@@ -201,7 +201,7 @@ func (a *attempt) interrupted(next *hopState, o *retry.Outcome) {
 // bounds are the policy and the time elapsed at seen, with the deadline that
 // is in force for this operation.
 func (a *attempt) bounds(seen time.Duration) (retry.Policy, time.Duration) {
-	p := a.op.Policy
+	p := *a.op.Policy
 	if left, bounded := a.left(); bounded {
 		// A deadline of 0 would be none.
 		p.Deadline = max(later(left, a.op.Client.Clock.Mono()-seen), 1)

@@ -114,10 +114,11 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		a.failed(hop, timing, err)
 		return nil, hop.Reused, err
 	}
-	x = &answer{resp: resp, keyed: head.Keyed, auth: creds, expected: head.Expect, live: &live{
+	x = &answer{resp: resp, keyed: head.Keyed, auth: creds, expected: head.Expect, body: live{
 		client: c, conn: conn, body: resp.Body, link: l, upload: body, trace: c.Trace,
 		rate: a.op.LimitRate, slow: a.op.LowSpeed,
 	}}
+	x.live = &x.body
 	a.answered(hop, x)
 	return x, hop.Reused, nil
 }
@@ -176,10 +177,13 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 		head.Fields = withAuthorization(head.Fields, creds.authorization)
 	}
 	req := &wire.Request{
-		Method: a.at.method, Scheme: u.Scheme, Authority: u.HostHeader(), Path: u.RequestTarget(),
+		Method: a.at.method, Scheme: u.Scheme, Path: u.RequestTarget(),
 		Target: u.RequestTarget(), Version: version, Header: wireFields(head.Fields),
 		IgnoreLength: op.IgnoreLength, Raw: op.Raw, HTTP09: op.HTTP09,
 		Now: op.Client.Clock.Mono, Progress: op.Uploaded, Trace: op.Client.Trace,
+	}
+	if spoken == "2" {
+		req.Authority = u.HostHeader()
 	}
 	if conn.ViaProxy {
 		req.Target = u.Absolute()
@@ -229,7 +233,7 @@ func (a *attempt) tunneled(f *transport.Facts) {
 func (a *attempt) connected(conn *transport.Conn) {
 	if !conn.Reused {
 		a.r.Dials = append(a.r.Dials, conn.Facts.Dials...)
-		a.tunneled(&conn.Facts)
+		a.tunneled(conn.Facts)
 	}
 }
 

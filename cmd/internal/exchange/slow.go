@@ -30,7 +30,7 @@ func (t tooSlow) Error() string {
 // watch counts along until stop is called, and ends l when it is too slow.
 func (s LowSpeed) watch(l *link, clock retry.Clock, count func() int64) (stop func()) {
 	if s.Limit <= 0 || s.Time <= 0 {
-		return func() {}
+		return nothing
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	done := make(chan struct{})
@@ -49,6 +49,8 @@ func (s LowSpeed) watch(l *link, clock retry.Clock, count func() int64) (stop fu
 		<-done
 	}
 }
+
+func nothing() {}
 
 // gauge is the speed over the last ticks, and since when it is too low.
 type gauge struct {

@@ -76,6 +76,12 @@ func asciiHost(name string) (string, error) {
 // looseIPv4 reads the forms of inet_aton: one to four numbers, decimal, octal
 // (0…) or hexadecimal (0x…), the last one filling what is left of 32 bits.
 func looseIPv4(s string) (string, bool) {
+	if s == "" || s[0] < '0' || s[0] > '9' {
+		return "", false
+	}
+	if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
+		return s, true // mostly it is written as it should be
+	}
 	parts := strings.Split(s, ".")
 	if len(parts) > 4 {
 		return "", false

@@ -106,12 +106,12 @@ type Trace interface {
 // Conn is an open connection on which HTTP can be spoken. It belongs to one
 // request at a time.
 type Conn struct {
-	net.Conn              // what bytes go through: TCP, unix or TLS
-	QUIC     *quic.Conn   // with ALPN "h3": what streams go through; Conn carries no bytes then
-	TCP      *net.TCPConn // the bare socket when nothing lies between; else nil (zero copy)
-	ALPN     string       // "h3", "h2", "http/1.1" or ""; "h2" also by prior knowledge
-	ViaProxy bool         // plain HTTP by absolute URI through an HTTP proxy
-	Facts    Facts
+	net.Conn               // what bytes go through: TCP, unix or TLS
+	QUIC     *quic.Conn    // with ALPN "h3": what streams go through; Conn carries no bytes then
+	TCP      *net.TCPConn  // the bare socket when nothing lies between; else nil (zero copy)
+	ALPN     string        // "h3", "h2", "http/1.1" or ""; "h2" also by prior knowledge
+	ViaProxy bool          // plain HTTP by absolute URI through an HTTP proxy
+	Facts    *Facts        // replaced by another at the first reuse: whoever has it may keep it
 	Reused   bool          // it has carried a request before
 	Buf      *bufio.Reader // wire's reader, kept between requests; nil at first
 	// Session is wire's HTTP/2 session, kept between requests; nil at first. Its
@@ -123,6 +123,7 @@ type Conn struct {
 	host   string      // as the trace names the other side
 	sock   net.Conn    // the socket itself, below TLS and tunnels
 	probe  probe       // of sock
+	forgot bool        // Facts are those of a later request
 	below  *quickClose // between TLS and the socket; nil without TLS
 	trace  Trace       // of the request that has the connection now
 	closed atomic.Bool

@@ -86,7 +86,7 @@ func (m *maker) attempt(ctx context.Context, originTLS, proxyTLS *tls.Config) (*
 	}
 	c.Conn = conn
 	c.TCP, _ = conn.(*net.TCPConn)
-	c.Facts = *m.facts
+	c.Facts = m.facts
 	return c, nil
 }
 

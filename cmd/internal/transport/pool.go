@@ -207,7 +207,11 @@ func (c *Conn) alive() bool {
 // forgetTimes clears what belongs to the making of the connection alone: the
 // next request did not pass through these phases.
 func (c *Conn) forgetTimes() {
-	f := &c.Facts
+	if c.forgot {
+		return
+	}
+	f := *c.Facts
+	c.Facts, c.forgot = &f, true
 	f.Dials, f.ProxyBlocks, f.ProxyStatus = nil, nil, 0
 	f.DNS, f.Connect, f.TLSTime = 0, 0, 0
 	f.LookedUp, f.Connected, f.TLSDone = 0, 0, 0

@@ -163,7 +163,7 @@ func (m *maker) quic(ctx context.Context, cfg *tls.Config) (*Conn, error) {
 		}
 		return &Conn{
 			Conn: link, QUIC: link.QUIC, ALPN: "h3", sock: link, key: m.route.key, trace: m.trace,
-			host: printable(m.route.target.Host), Facts: *m.facts,
+			host: printable(m.route.target.Host), Facts: m.facts,
 		}, nil
 	}
 	return nil, failure

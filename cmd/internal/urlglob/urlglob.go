@@ -144,6 +144,11 @@ func (p *Pattern) match(at []uint64) Match {
 	}
 	m := Match{values: make([]string, 0, p.globs)}
 	var b strings.Builder
+	size := 16 * p.globs
+	for i := range p.parts {
+		size += len(p.parts[i].literal)
+	}
+	b.Grow(size)
 	for i := range p.parts {
 		if p.parts[i].count == 0 {
 			b.WriteString(p.parts[i].literal)

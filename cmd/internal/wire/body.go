@@ -212,8 +212,12 @@ type body1 struct {
 }
 
 func newBody1(f *flight, d delimit) *Body {
-	s := &body1{f: f, kind: d.kind, left: max(0, d.length), keep: d.keep}
-	b := &Body{src: s}
+	made := &struct {
+		b Body
+		s body1
+	}{s: body1{f: f, kind: d.kind, left: max(0, d.length), keep: d.keep}}
+	b, s := &made.b, &made.s
+	b.src = s
 	if d.kind == framedChunked {
 		s.ck = &chunkReader{br: f.br, raw: f.r.Raw, see: f.trace.trailerIn()}
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 
@@ -99,46 +100,50 @@ func contentLength(fields []Field) (int64, error) {
 
 // persists reports whether the server keeps the connection open.
 func (h *head) persists(viaProxy bool) bool {
-	options := tokens(h.fields, "Connection")
-	if viaProxy {
-		options = append(options, tokens(h.fields, "Proxy-Connection")...)
+	named := func(option string) bool {
+		return hasToken(h.fields, "Connection", option) || viaProxy && hasToken(h.fields, "Proxy-Connection", option)
 	}
-	keep := h.minor == 1
-	for _, o := range options {
-		switch o {
-		case "close":
-			return false
-		case "keep-alive":
-			keep = true
-		}
-	}
-	return keep
+	return !named("close") && (h.minor == 1 || named("keep-alive"))
 }
 
 // asksToClose reports whether the request itself ends the connection.
-func asksToClose(r *Request) bool {
-	for _, o := range tokens(r.Header, "Connection") {
-		if o == "close" {
+func asksToClose(r *Request) bool { return hasToken(r.Header, "Connection", "close") }
+
+// tokens are elements in lower case.
+func tokens(fields []Field, name string) []string {
+	var out []string
+	for t := range elements(fields, name) {
+		out = append(out, strings.ToLower(t))
+	}
+	return out
+}
+
+// elements are the list elements of all fields of that name, without parameters.
+func elements(fields []Field, name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range fields {
+			f := &fields[i]
+			if len(f.Name) != len(name) || !strings.EqualFold(f.Name, name) {
+				continue
+			}
+			for rest, more := f.Value, true; more; {
+				var t string
+				t, rest, more = strings.Cut(rest, ",")
+				t, _, _ = strings.Cut(t, ";")
+				if t = strings.Trim(t, " \t"); t != "" && !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// hasToken reports whether a field of that name lists option.
+func hasToken(fields []Field, name, option string) bool {
+	for t := range elements(fields, name) {
+		if strings.EqualFold(t, option) {
 			return true
 		}
 	}
 	return false
-}
-
-// tokens are the lower-cased list elements of all fields of that name, without
-// parameters.
-func tokens(fields []Field, name string) []string {
-	var out []string
-	for _, f := range fields {
-		if !strings.EqualFold(f.Name, name) {
-			continue
-		}
-		for t := range strings.SplitSeq(f.Value, ",") {
-			t, _, _ = strings.Cut(t, ";")
-			if t = strings.ToLower(strings.Trim(t, " \t")); t != "" {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
 }

@@ -11,7 +11,9 @@ import (
 // the past. It guards them: once fired, no other deadline takes their place.
 type waker struct {
 	conn net.Conn
-	stop func() bool
+	stop func() bool // nil once released
+	// clean: released before it fired.
+	clean bool
 
 	mu    sync.Mutex
 	fired bool
@@ -58,13 +60,14 @@ func (w *waker) stopWrites() {
 // release ends the watch. It reports whether the connection is without a
 // deadline, so that it may be used again. It may be called more than once.
 func (w *waker) release() bool {
-	clean := w.stop()
-	w.stop = func() bool { return clean }
+	if w.stop != nil {
+		w.clean, w.stop = w.stop(), nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if clean && w.dirty {
+	if w.clean && w.dirty {
 		w.dirty = false
 		_ = w.conn.SetDeadline(time.Time{})
 	}
-	return clean
+	return w.clean
 }
