@@ -74,7 +74,8 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 		Class:       optional(string(a.Outcome.Class)), Phase: string(a.Outcome.Phase), Sent: string(a.Outcome.Sent),
 		Headers:   make(map[string]string),
 		SentBytes: r.SentBytes, ReceivedBytes: r.ReceivedBytes,
-		Server: describeServer(a.Outcome.Server), Decision: describeDecision(a),
+		Checksum: op.checksumOf(r),
+		Server:   describeServer(a.Outcome.Server), Decision: describeDecision(a),
 	}
 	if r.Continued {
 		d.ResumedFromBytes = &r.ResumedFrom

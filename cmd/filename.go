@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -51,12 +52,17 @@ func (op *operation) existing() outfile.Existing {
 	return outfile.Replace
 }
 
-// skips reports whether --skip-existing makes the operation needless.
-func (op *operation) skips() bool {
+// skips reports whether --skip-existing makes the operation needless. A file
+// that is not what --checksum says is as good as none.
+func (op *operation) skips(ctx context.Context) bool {
 	if !op.group.SkipExisting || op.output.path == "" {
 		return false
 	}
 	if _, err := os.Lstat(op.output.path); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if right, err := op.output.check.holdsAlready(ctx, op.output.path); !right || err != nil {
+		op.run.console.notice(render.Text(op.output.path) + " exists, but is not what --checksum says; it is fetched again")
 		return false
 	}
 	op.run.console.notice(render.Text(op.output.path) + " exists; nothing was sent (--skip-existing)")

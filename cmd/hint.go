@@ -11,6 +11,9 @@ import (
 // the command line; "" where it does not, and where one attempt is all that was
 // asked for: then the error line is curl's alone.
 func (op *operation) hint(last retry.Outcome) string {
+	if last.Class == retry.ClassChecksum && last.Status/100 == 3 && !op.group.Follow {
+		return "the answer is a redirect, -L follows it"
+	}
 	if op.group.Policy.Attempts == 1 || strings.Contains(op.given, "://") {
 		return ""
 	}

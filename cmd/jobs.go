@@ -33,26 +33,38 @@ func (r *run) jobs(g *prepared) iter.Seq2[job, error] {
 	}
 }
 
-// expand gives one argument's operations: every upload to every URL, as curl
-// orders them. It reports whether more are wanted.
+// expand gives one argument's operations. It reports whether more are wanted.
 func (r *run) expand(g *prepared, arg flags.URLArg, num int, yield func(job, error) bool) bool {
-	uploads, err := glob(g, arg.Upload)
-	urls, bad := glob(g, arg.URL)
-	if err = cmp.Or(err, bad); err != nil {
+	for one, err := range combinations(g, arg) {
 		r.index++
-		return yield(job{URLArg: arg, num: num, index: r.index}, err)
-	}
-	for upload := range uploads.All() {
-		for match := range urls.All() {
-			r.index++
-			j := job{URLArg: arg, num: num, index: r.index}
-			j.URL, j.Upload, j.Output = match.URL, upload.URL, match.Expand(arg.Output)
-			if !yield(j, nil) {
-				return false
-			}
+		if !yield(job{URLArg: one, num: num, index: r.index}, err) {
+			return false
 		}
 	}
 	return true
+}
+
+// combinations are what an argument's globs stand for: every upload to every
+// URL, as curl orders them. Where they cannot be read, it is the argument itself
+// with the error.
+func combinations(g *prepared, arg flags.URLArg) iter.Seq2[flags.URLArg, error] {
+	return func(yield func(flags.URLArg, error) bool) {
+		uploads, err := glob(g, arg.Upload)
+		urls, bad := glob(g, arg.URL)
+		if err = cmp.Or(err, bad); err != nil {
+			yield(arg, err)
+			return
+		}
+		for upload := range uploads.All() {
+			for match := range urls.All() {
+				one := arg
+				one.URL, one.Upload, one.Output = match.URL, upload.URL, match.Expand(arg.Output)
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func glob(g *prepared, text string) (*urlglob.Pattern, error) {

@@ -90,7 +90,7 @@ func (op *operation) event(e retry.Event, took time.Duration) render.Event {
 		return render.Responded{
 			EventHead: op.head(e), DurationMS: render.MS(took), Status: a.Status, Class: a.Class,
 			Phase: a.Phase, Sent: a.Sent, Error: a.Error, Server: a.Server,
-			ResumedFromBytes: a.ResumedFromBytes,
+			ResumedFromBytes: a.ResumedFromBytes, Checksum: a.Checksum,
 		}
 	case retry.EventWait:
 		return render.Waiting{

@@ -53,7 +53,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode
 	if j.HasUpload {
 		defer op.template.Body.Close() // -d's body belongs to the group
 	}
-	if op.skips() {
+	if op.skips(ctx) {
 		return exitcode.OK
 	}
 	defer op.output.abandon()
@@ -179,6 +179,8 @@ func (op *operation) deliverKept(ctx context.Context, response *exchange.Respons
 	switch {
 	case after.Stop == retry.OutputCommitted:
 		overrule(rec, retry.OutputCommitted, last.Class, last.Err)
+	case after.Stop == retry.ChecksumMismatch:
+		overrule(rec, retry.ChecksumMismatch, after.Class, after.Err)
 	case after.Class == retry.ClassStatus:
 	case ctx.Err() != nil:
 		rec.Limit = context.Cause(ctx)

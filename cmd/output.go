@@ -44,6 +44,7 @@ type output struct {
 	urlPath   string // of the file if it does not, "" none
 	unmet     bool   // the answer is not what -z asked for
 	excerpt   []byte // the start of an error body that the user would not see
+	check     *verification
 }
 
 // newOutput decides where the body goes; nothing is created yet.
@@ -54,13 +55,16 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 		return nil, err
 	}
 	out.remote = remote
-	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Before: op.turn.take}
+	if out.check, err = op.verification(arg, name); err != nil {
+		return nil, err
+	}
+	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Whole: out.check != nil, TempDir: os.TempDir(), Before: op.turn.take}
 	switch {
 	case name != "" || remote:
 		out.path, out.urlPath = name, name
 		out.sink = outfile.File(outfile.FileSpec{
 			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
-			Existing: op.existing(), Partial: name + partialSuffix,
+			Existing: op.existing(), Partial: name + partialSuffix, Whole: out.check != nil,
 		})
 	case op.run.timeline.ownsStdout():
 		out.capture = outfile.Capture(captureLimit)
@@ -124,8 +128,8 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	after := out.write(ctx, r, o, failed)
 	out.doubt(after)
 	out.kept = after.Class == retry.ClassNone || after.Class == retry.ClassStatus || failed && after.Class != retry.ClassOutput
-	if out.op.group.AsCurl && after.Class != retry.ClassOutput && (r.Received() > 0 || out.op.includesHead()) {
-		out.kept = true // curl leaves what has come
+	if out.leaves(after) && (r.Received() > 0 || out.op.includesHead()) {
+		out.kept = true
 	}
 	after.Committed = !out.kept && out.sink.Committed()
 	return after
@@ -138,6 +142,7 @@ func (out *output) goOn(ctx context.Context, r *exchange.Response, o retry.Outco
 		if out.sink.Reset() != nil { // it had gone on without a validator
 			return out.excluded(r, o)
 		}
+		out.check.reset()
 	}
 	if err := out.keepPartial(r); err != nil {
 		r.Discard()
@@ -146,9 +151,15 @@ func (out *output) goOn(ctx context.Context, r *exchange.Response, o retry.Outco
 	}
 	after := out.write(ctx, r, o, false)
 	out.doubt(after)
-	out.kept = after.Class == retry.ClassNone || out.op.group.AsCurl && after.Class != retry.ClassOutput
+	out.kept = after.Class == retry.ClassNone || out.leaves(after)
 	after.Committed = !out.kept && out.sink.Committed()
 	return after
+}
+
+// leaves: --as-curl keeps of a broken body what has come, as curl does, unless it
+// was to be verified.
+func (out *output) leaves(after retry.Outcome) bool {
+	return out.op.group.AsCurl && after.Class != retry.ClassOutput && out.check == nil
 }
 
 // excluded refuses a body that does not continue what is beyond recall (R9.3).
@@ -212,7 +223,7 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	stop := out.op.run.console.transfer(r, out.terminal)
 	defer stop()
 	heads := len(r.Blocks)
-	after := r.Deliver(ctx, w, o)
+	after := out.receive(ctx, r, w, o)
 	if failed && errors.Is(after.Err, errBinary) { // the status is the news
 		out.op.run.console.problem(errBinary.Error())
 		return o

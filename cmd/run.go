@@ -132,7 +132,7 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 	if r.trace, err = newTracer(r); err != nil {
 		return nil, err
 	}
-	return r, nil
+	return r, r.findSums()
 }
 
 // operations runs one operation per URL. The exit code is that of the last one

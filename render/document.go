@@ -66,8 +66,17 @@ type Attempt struct {
 	SentBytes        int64             `json:"sent_bytes"`
 	ReceivedBytes    int64             `json:"received_bytes"`
 	ResumedFromBytes *int64            `json:"resumed_from_bytes"`
+	Checksum         *Checksum         `json:"checksum"` // null: no whole body was held to one
 	Server           Server            `json:"server"`
 	Decision         Decision          `json:"decision"`
+}
+
+// Checksum is the digest of a whole body beside what --checksum asks for.
+type Checksum struct {
+	Algorithm string `json:"algorithm"` // sha256 or sha512
+	Expected  string `json:"expected"`  // lower-case hex
+	Actual    string `json:"actual"`
+	Matches   bool   `json:"matches"`
 }
 
 // Connection is one address that was tried.

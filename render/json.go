@@ -150,7 +150,8 @@ type Responded struct {
 	Error      *string `json:"error"`
 	Server     Server  `json:"server"`
 	// ResumedFromBytes is where the body went on, null where it began anew.
-	ResumedFromBytes *int64 `json:"resumed_from_bytes"`
+	ResumedFromBytes *int64    `json:"resumed_from_bytes"`
+	Checksum         *Checksum `json:"checksum"`
 }
 
 // Waiting is the event "wait", sent when the wait begins.

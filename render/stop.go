@@ -142,7 +142,7 @@ func reasonText(d *Document) string {
 		}
 		return "failed after " + plural(n, "attempt")
 	case retry.ChecksumMismatch:
-		return "checksum does not match"
+		return unlessSingle(d, "no attempt brought what --checksum asks for ("+plural(n, "attempt")+")")
 	case retry.RedirectError, retry.InputError, retry.OutputError, retry.Usage:
 		return ""
 	case retry.Canceled:

@@ -47,6 +47,9 @@ func (p *parser) finishGroup() error {
 	if err := p.finishURLs(); err != nil {
 		return err
 	}
+	if err := p.pairChecksums(); err != nil {
+		return err
+	}
 	if p.g.AsCurl && p.g.Fail == "" {
 		p.g.Fail = FailNone
 	}

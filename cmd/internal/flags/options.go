@@ -6,6 +6,7 @@ package flags
 import (
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/checksum"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -55,6 +56,7 @@ type URLArg struct {
 	HasOutput  bool
 	Upload     string // -T file paired with it
 	HasUpload  bool
+	Checksum   *checksum.Source // what its body is held to; nil nothing
 }
 
 // The values of Group.Fail: -f, --fail-with-body and --no-fail.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/checksum"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/variables"
 	"github.com/spf13/pflag"
@@ -63,6 +64,7 @@ type parser struct {
 	urls       int // nodes of g.URLs that have their URL, output, upload
 	outputs    int
 	uploads    int
+	checksums  []*checksum.Source // of the group, in order
 	settings   map[string]setting
 	inherited  map[string]setting // what --next leaves of them
 	vars       variables.Set

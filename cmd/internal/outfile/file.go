@@ -23,6 +23,9 @@ type FileSpec struct {
 	Stdout, Stderr io.Writer
 	// Unheld passes the bytes on at once where Path is no regular file (-N).
 	Unheld bool
+	// Whole holds a body of any size until Commit where Path is no regular file,
+	// beyond HoldLimit in a file in TempDir.
+	Whole bool
 	// Partial is where an unfinished body stays until the next run (-C -): see
 	// TakeUp and Keep. "" nowhere.
 	Partial string
@@ -206,7 +209,7 @@ func (f *FileSink) target() (inner, error) {
 
 // resolve decides how the path is written.
 func (f *FileSink) resolve() (inner, error) {
-	opts := StreamOptions{Unheld: f.unheld}
+	opts := StreamOptions{Unheld: f.unheld, Whole: f.spec.Whole, TempDir: f.spec.TempDir}
 	if f.spec.Path == "" {
 		return nil, os.ErrNotExist
 	}

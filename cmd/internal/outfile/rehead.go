@@ -21,6 +21,9 @@ func (s *Stream) Rehead(old int64, head []byte) error {
 	if s.committed {
 		return wrap(s.name, ErrCommitted)
 	}
+	if s.spool.file != nil {
+		return wrap(s.name, rehead(s.spool.file, old, head))
+	}
 	s.held = slices.Replace(s.held, 0, int(min(old, int64(len(s.held)))), head...)
 	return nil
 }
@@ -45,25 +48,30 @@ func (f *FileSink) Rehead(old int64, head []byte) error {
 	return wrap(f.spec.Path, ErrCommitted)
 }
 
-// Rehead is Reheader's: what stands behind the head is moved.
+// Rehead is Reheader's.
 func (s *staged) Rehead(old int64, head []byte) error {
 	f, err := s.open()
 	if err != nil {
 		return err
 	}
+	return wrap(s.name, rehead(f, old, head))
+}
+
+// rehead exchanges the head of a file: what stands behind it is moved.
+func rehead(f *os.File, old int64, head []byte) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return wrap(s.name, err)
+		return err
 	}
 	old = min(old, size)
 	if err := move(f, old, size, int64(len(head))-old); err != nil {
-		return wrap(s.name, err)
+		return err
 	}
 	if _, err := f.WriteAt(head, 0); err != nil {
-		return wrap(s.name, err)
+		return err
 	}
 	_, err = f.Seek(0, io.SeekEnd)
-	return wrap(s.name, err)
+	return err
 }
 
 // move shifts the bytes from from to size by so many, in blocks, those first

@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -8,7 +9,8 @@ import (
 
 // Stream is a Sink whose bytes cannot be taken back once written: stdout, a
 // FIFO, a device, an inherited descriptor. It holds them until Commit, up to
-// HoldLimit; beyond that they are committed (R9.3).
+// HoldLimit; beyond that they are committed (R9.3), or go to a temporary file
+// where all of them are to be held (R9.3a).
 type Stream struct {
 	name string
 	// open gives the target at the first byte; it must return when done is
@@ -22,6 +24,7 @@ type Stream struct {
 	w         io.Writer
 	closer    io.Closer
 	held      []byte
+	spool     spool // what is held beyond HoldLimit
 	hold      bool
 	committed bool
 	finished  bool // Commit succeeded
@@ -32,6 +35,10 @@ type Stream struct {
 type StreamOptions struct {
 	// Unheld passes every byte on at once: -N, a terminal.
 	Unheld bool
+	// Whole holds a body of any size until Commit, beyond HoldLimit in a file in
+	// TempDir. It goes before Unheld.
+	Whole   bool
+	TempDir string
 	// Before, when not nil, is asked before the first byte; it must return when
 	// done is closed. Its error stops the output.
 	Before func(done <-chan struct{}) error
@@ -50,14 +57,17 @@ func Stdout(w io.Writer, opts StreamOptions) *Stream {
 }
 
 func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {
-	return &Stream{name: name, open: open, hold: !opts.Unheld, done: make(chan struct{})}
+	return &Stream{
+		name: name, open: open, hold: opts.Whole || !opts.Unheld, spool: spool{whole: opts.Whole, dir: opts.TempDir}, done: make(chan struct{}),
+	}
 }
 
 // Unhold passes the bytes on at once from now on: the answer turned out to be
-// an event stream. What is held goes out with the next byte or Commit.
+// an event stream. What is held goes out with the next byte or Commit. A body
+// that is to be held whole stays held.
 func (s *Stream) Unhold() {
 	s.mu.Lock()
-	s.hold = false
+	s.hold = s.spool.whole
 	s.mu.Unlock()
 }
 
@@ -77,6 +87,9 @@ func (s *Stream) Write(p []byte) (int, error) {
 // ReadFrom holds what r gives while there is room; the rest goes straight to
 // the target, without copying where r can do that.
 func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
+	if s.spool.whole {
+		return copyTo(s.name, struct{ io.Writer }{s}, r)
+	}
 	n, whole, err := s.fill(r)
 	if whole || err != nil {
 		return n, err
@@ -96,8 +109,14 @@ func (s *Stream) keep(p []byte) (bool, error) {
 	if s.abandoned {
 		return false, wrap(s.name, ErrAbandoned)
 	}
-	if !s.hold || len(s.held)+len(p) > HoldLimit {
+	switch full := len(s.held)+len(p) > HoldLimit || s.spool.file != nil; {
+	case !s.hold || full && !s.spool.whole:
 		return false, nil
+	case full:
+		if err := s.spool.add(&s.held, p); err != nil {
+			return false, wrap(s.name, err)
+		}
+		return true, nil
 	}
 	s.held = append(s.held, p...)
 	return true, nil
@@ -146,7 +165,7 @@ func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
 // release opens the target, sends what is held and ends the holding.
 func (s *Stream) release() (io.Writer, error) {
 	s.mu.Lock()
-	w, held, dead := s.w, s.held, s.abandoned
+	w, held, spooled, dead := s.w, s.held, s.spool.file, s.abandoned
 	s.held, s.hold = nil, false
 	s.committed = s.committed || !s.void
 	s.mu.Unlock()
@@ -162,6 +181,11 @@ func (s *Stream) release() (io.Writer, error) {
 	if len(held) > 0 {
 		// Outside of the lock: a pipe that nobody reads must not block Abandon.
 		if _, err := w.Write(held); err != nil {
+			return nil, wrap(s.name, err)
+		}
+	}
+	if spooled != nil {
+		if err := sendSpooled(w, spooled); err != nil {
 			return nil, wrap(s.name, err)
 		}
 	}
@@ -194,7 +218,7 @@ func (s *Stream) Reset() error {
 		return wrap(s.name, ErrCommitted)
 	}
 	s.held = s.held[:0]
-	return nil
+	return wrap(s.name, s.spool.drop())
 }
 
 // Commit sends what is held and closes a target that is ours, so that a reader
@@ -212,7 +236,7 @@ func (s *Stream) Commit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.finished = true
-	return wrap(s.name, s.close())
+	return wrap(s.name, errors.Join(s.spool.drop(), s.close()))
 }
 
 // Abandon drops what is held and wakes a writer that waits for a reader.
@@ -228,7 +252,7 @@ func (s *Stream) Abandon() error {
 	close(s.done)
 	// A failure to close what is given up tells nobody anything.
 	_ = s.close()
-	return nil
+	return wrap(s.name, s.spool.drop())
 }
 
 func (s *Stream) close() error {

@@ -128,3 +128,11 @@ func bracket(host string) string {
 	}
 	return host
 }
+
+// DecodedPath is the path with its %XX decoded, as a file's name would be.
+func (u *URL) DecodedPath() string {
+	if path, ok := unescape(u.Path); ok {
+		return path
+	}
+	return u.Path
+}
