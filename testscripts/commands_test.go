@@ -15,6 +15,7 @@ import (
 	"github.com/itchyny/gojq"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/bidehttp/bide/render/rendertest"
 	"github.com/bidehttp/bide/retry/retrytest"
 )
 
@@ -33,6 +34,7 @@ import (
 //	exited NAME CODE           how it ended; after wait
 //	json FILE EXPR             a jq expression that must be true for each document in FILE;
 //	                           [FILE,FILE] is an array of all their documents
+//	fits NAME FILE             each document in FILE is valid by docs/NAME.schema.json
 //	sha256 FILE HEX            the digest of FILE
 //	pattern FILE BYTES         writes that much generated content
 //	sleep DURATION
@@ -40,7 +42,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"serve": serve, "proxy": proxy, "dnsserver": dnsserver, "log": checkLog, "await": await,
 		"exits": exits, "signal": signal, "exited": exited, "json": checkJSON, "sha256": checkSHA256,
-		"pattern": pattern, "sleep": sleep, "asked": asked,
+		"pattern": pattern, "sleep": sleep, "asked": asked, "fits": fits,
 	}
 }
 
@@ -259,6 +261,15 @@ func documents(ts *testscript.TestScript, file string) []any {
 		ts.Fatalf("%s holds no JSON", file)
 	}
 	return all
+}
+
+func fits(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "fits NAME FILE")
+	for _, doc := range documents(ts, args[1]) {
+		data, err := json.Marshal(doc)
+		ts.Check(err)
+		ts.Check(rendertest.Fits(args[0], data))
+	}
 }
 
 func checkSHA256(ts *testscript.TestScript, neg bool, args []string) {

@@ -29,7 +29,7 @@ func Valid(tb testing.TB, data []byte) []*render.Document {
 
 // Check is Valid for callers without a testing.TB, such as commands of test scripts.
 func Check(data []byte) ([]*render.Document, error) {
-	schema, err := Schema()
+	document, err := Schema()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Check(data []byte) ([]*render.Document, error) {
 		if err != nil {
 			return docs, err
 		}
-		if err := errors.Join(schema.Validate(v), render.Consistent(d)); err != nil {
+		if err := errors.Join(document.Validate(v), render.Consistent(d)); err != nil {
 			faults = append(faults, fmt.Errorf("document %d: %w", i+1, err))
 		}
 	}
@@ -59,12 +59,44 @@ func Check(data []byte) ([]*render.Document, error) {
 }
 
 // Schema compiles docs/timeline.schema.json of the module that is being tested.
-func Schema() (*jsonschema.Schema, error) {
+func Schema() (*jsonschema.Schema, error) { return schema(timeline) }
+
+const timeline = "timeline"
+
+func schema(name string) (*jsonschema.Schema, error) {
 	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	return jsonschema.NewCompiler().Compile(filepath.Join(root, "docs", "timeline.schema.json"))
+	c := jsonschema.NewCompiler()
+	if name != timeline { // whose definitions the others use
+		text, err := os.ReadFile(filepath.Join(root, "docs", timeline+".schema.json"))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.AddResource("https://github.com/bidehttp/bide/docs/timeline.schema.json", doc); err != nil {
+			return nil, err
+		}
+	}
+	return c.Compile(filepath.Join(root, "docs", name+".schema.json"))
+}
+
+// Fits reports whether data is one JSON document that is valid by
+// docs/NAME.schema.json.
+func Fits(name string, data []byte) error {
+	s, err := schema(name)
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
 }
 
 // Root is the module's folder: tests run in the folder of their package.

@@ -3,6 +3,7 @@ package flags
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,11 +31,7 @@ func Command(full bool, subs ...*cobra.Command) *cobra.Command {
 	}
 	if len(subs) == 0 {
 		for _, s := range Subcommands() {
-			subs = append(subs, &cobra.Command{
-				Use: strings.TrimSpace(s.Name + " " + s.Args), Short: s.Short, ValidArgs: s.Words,
-				Run: func(*cobra.Command, []string) {}, DisableFlagParsing: true,
-				ValidArgsFunction: nil,
-			})
+			subs = append(subs, s.command(table))
 		}
 	}
 	for _, s := range subs {
@@ -44,6 +41,29 @@ func Command(full bool, subs ...*cobra.Command) *cobra.Command {
 	}
 	root.AddCommand(subs...)
 	return root
+}
+
+// command is s in the tree, with its flags.
+func (s *Subcommand) command(table []Flag) *cobra.Command {
+	c := &cobra.Command{
+		Use: strings.TrimSpace(s.Name + " " + s.Args), Short: s.Short, ValidArgs: s.Words,
+		Args: cobra.ArbitraryArgs, Run: func(*cobra.Command, []string) {}, DisableFlagParsing: len(s.Flags) == 0,
+	}
+	if len(s.Flags) == 0 {
+		return c
+	}
+	for i := range s.Flags {
+		addFlag(c, &s.Flags[i])
+	}
+	for i := range table {
+		if f := &table[i]; s.Retry && f.Category == CatRetry || slices.Contains(s.Borrowed, f.Name) {
+			addFlag(c, f)
+		}
+	}
+	if !s.Files {
+		c.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	return c
 }
 
 // addFlag registers a row and what completes its value.

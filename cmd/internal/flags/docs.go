@@ -66,6 +66,9 @@ func WriteReference(w io.Writer) error {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(s.Name+" "+s.Args), markdownCell(s.Short))
 	}
 	b.WriteString("\n" + durationText + "\n")
+	for _, s := range Subcommands() {
+		markdownCommand(&b, &s)
+	}
 	table := Table()
 	for _, c := range Categories() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n", title(string(c.Name)), c.Help)
@@ -94,6 +97,17 @@ func WriteReference(w io.Writer) error {
 }
 
 const durationText = "D is a duration: seconds with decimals (2, 0.5), or with units (500ms, 1m30s). 0 is no limit. N is a whole number."
+
+// markdownCommand writes the flags of a sub-command that has some.
+func markdownCommand(b *strings.Builder, s *Subcommand) {
+	if len(s.Flags) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## bide %s\n\n%s. %s\n\n%s\n", s.Name, markdownText(s.Short), markdownText(s.Long), markdownText(s.borrows()))
+	for i := range s.Flags {
+		markdownFlag(b, &s.Flags[i])
+	}
+}
 
 func title(s string) string {
 	if s == "tls" {
@@ -136,6 +150,9 @@ func WriteMan(w io.Writer) error {
 	for _, s := range Subcommands() {
 		roffItem(&b, strings.TrimSpace(s.Name+" "+s.Args), s.Short+".")
 	}
+	for _, s := range Subcommands() {
+		manCommand(&b, &s)
+	}
 	b.WriteString(".SH FLAGS\n")
 	table := Table()
 	for _, c := range Categories() {
@@ -153,6 +170,18 @@ func WriteMan(w io.Writer) error {
 	manTables(&b, table)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// manCommand writes the flags of a sub-command that has some.
+func manCommand(b *strings.Builder, s *Subcommand) {
+	if len(s.Flags) == 0 {
+		return
+	}
+	fmt.Fprintf(b, ".SS bide %s\n%s.PP\n%s", roff(s.Name), roffLine(s.Long), roffLine(s.borrows()))
+	for i := range s.Flags {
+		f := &s.Flags[i]
+		roffItem(b, strings.TrimSpace(f.names()), strings.Join(append([]string{f.Help + ".", f.Long}, f.facts()...), " "))
+	}
 }
 
 func manTables(b *strings.Builder, table []Flag) {

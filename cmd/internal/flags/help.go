@@ -16,11 +16,19 @@ type Subcommand struct {
 	Args  string // as in a usage line
 	Short string
 	Words []string // fixed arguments, for completion
+
+	// Of a command with flags:
+	Long     string
+	Flags    []Flag   // its own
+	Borrowed []string // names of the root command's that it takes, too
+	Retry    bool     // the retry flags are among them
+	Files    bool     // its arguments are files
 }
 
 // Subcommands lists them in the order of help.
 func Subcommands() []Subcommand {
 	return []Subcommand{
+		planCommand(),
 		{Name: "demo", Short: "The main job on an embedded scripted server: 429, 503, 200"},
 		{Name: "completion", Args: "SHELL", Short: "Print the completion script for bash, zsh, fish or powershell", Words: shells()},
 		{Name: "version", Short: "Print version, commit, Go and features"},
@@ -176,6 +184,7 @@ func (h *helpWriter) command(name string) bool {
 		if s.Name == name {
 			h.line("Usage: %s", strings.TrimSpace("bide "+s.Name+" "+s.Args))
 			h.line("%s.", s.Short)
+			h.commandFlags(&s)
 			return true
 		}
 	}
@@ -187,20 +196,32 @@ func (h *helpWriter) oneFlag(topic string) bool {
 	name := strings.TrimLeft(topic, "-")
 	isShort := len(name) == 1 && len(topic) <= 2
 	for _, f := range Table() {
-		if f.Name != name && (!isShort || f.Short != name) {
-			continue
+		if f.Name == name || isShort && f.Short == name {
+			h.flagText(&f, "")
+			return true
 		}
-		h.line("%s", strings.TrimSpace(f.names()))
-		h.wrapped("  ", 2, f.Help+".")
-		if f.Long != "" {
-			h.wrapped("  ", 2, f.Long)
-		}
-		for _, fact := range f.facts() {
-			h.wrapped("  ", 2, fact)
-		}
-		return true
 	}
-	return false
+	found := false
+	for _, s := range Subcommands() {
+		for i := range s.Flags {
+			if s.Flags[i].Name == name {
+				h.flagText(&s.Flags[i], "bide "+s.Name+" ")
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+func (h *helpWriter) flagText(f *Flag, before string) {
+	h.line("%s", before+strings.TrimSpace(f.names()))
+	h.wrapped("  ", 2, f.Help+".")
+	if f.Long != "" {
+		h.wrapped("  ", 2, f.Long)
+	}
+	for _, fact := range f.facts() {
+		h.wrapped("  ", 2, fact)
+	}
 }
 
 // facts are what follows from the table: one sentence each.

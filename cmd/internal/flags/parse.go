@@ -49,7 +49,9 @@ const (
 // parser is the state of one Parse.
 type parser struct {
 	env    Env
-	tables [7][]Flag
+	tables [7][]Flag      // of the command whose flags are being read
+	full   [7][]Flag      // of the root command
+	sub    *subline       // nil for the root command
 	fs     *pflag.FlagSet // has the names of this command line
 	o      *Options
 	g      *Group
@@ -119,7 +121,8 @@ func newParser(env Env) *parser {
 	if env.Stdin == nil {
 		env.Stdin = strings.NewReader("")
 	}
-	p := &parser{env: env, tables: tables(), o: &Options{Groups: []Group{defaultGroup()}}, settings: make(map[string]setting, 4)}
+	all := tables()
+	p := &parser{env: env, tables: all, full: all, o: &Options{Groups: []Group{defaultGroup()}}, settings: make(map[string]setting, 4)}
 	p.g = &p.o.Groups[0]
 	p.o.Global.Color = "auto"
 	p.fs = pflag.NewFlagSet("bide", pflag.ContinueOnError)

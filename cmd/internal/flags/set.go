@@ -176,6 +176,9 @@ func setUpload(p *parser, v string) error {
 // flushPositional turns the positional arguments seen so far into URLs, so
 // that they keep their place among --url and --remote-name-all.
 func (p *parser) flushPositional() error {
+	if p.sub != nil {
+		return nil
+	}
 	for ; p.positional < p.fs.NArg(); p.positional++ {
 		if err := setURL(p, p.fs.Arg(p.positional)); err != nil {
 			return err

@@ -118,7 +118,12 @@ func setConfig(p *parser, name string) error {
 }
 
 // readConfig applies each entry in its place, as if it stood on the command line.
-func (p *parser) readConfig(r io.ReadCloser, name string) error {
+func (p *parser) readConfig(r io.ReadCloser, name string) (err error) {
+	p.inFull(func() { err = p.entries(r, name) })
+	return err
+}
+
+func (p *parser) entries(r io.ReadCloser, name string) error {
 	shown := name
 	if name == "-" {
 		shown = "standard input"

@@ -62,6 +62,11 @@ func curlOnlyName(name, letter string) string {
 
 // unknownLong explains a long name that is not in the table.
 func (p *parser) unknownLong(name string) *UsageError {
+	if p.sub != nil {
+		if u := p.sub.unknown(p, "--"+printable(name), name, ""); u != nil {
+			return u
+		}
+	}
 	if rest, ok := strings.CutPrefix(name, expandPrefix); ok {
 		if f, _ := p.lookup(rest); f != nil {
 			return usagef("--%s: --%s takes no value that could be expanded", printable(name), printable(rest))
@@ -127,6 +132,11 @@ func optionf(shown, format string, a ...any) *UsageError {
 // unknownShort explains a letter that is not in the table, with what of its
 // cluster came before it.
 func (p *parser) unknownShort(letter, before string) *UsageError {
+	if p.sub != nil {
+		if u := p.sub.unknown(p, "-"+letter, "", letter); u != nil {
+			return u
+		}
+	}
 	if long := curlOnlyName("", letter); long != "" {
 		return bideHasNo(fmt.Sprintf("-%s (--%s)", letter, long), long)
 	}
