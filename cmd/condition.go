@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 	"github.com/bidehttp/bide/cmd/internal/curldate"
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -117,9 +118,9 @@ func (r *run) compareETag(g *prepared) error {
 		return err
 	default:
 		defer f.Close()
-		text, err := io.ReadAll(io.LimitReader(f, maxETag))
+		text, err := bounded.ReadAll(f, maxETag)
 		if err != nil {
-			return err
+			return unreadable(g.EtagCompare, err)
 		}
 		if line := strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(string(text)); line != "" {
 			etag = line

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -31,14 +32,14 @@ type console struct {
 	whole  bool // -Z: one line for the whole run instead of countdowns and meters
 }
 
-func newConsole(env Env, options *flags.Options) (*console, error) {
+func newConsole(ctx context.Context, env Env, options *flags.Options) (*console, error) {
 	global := &options.Global
 	c := &console{
 		env: env, silent: global.Silent, errors: !global.Silent || global.ShowError,
 		meters: !global.Silent && !global.NoProgressMeter, bar: global.ProgressBar,
 		ascii: plainASCII(env.Getenv), whole: global.Parallel,
 	}
-	w, err := c.open(global.Stderr)
+	w, err := c.open(ctx, global.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +62,16 @@ func newConsole(env Env, options *flags.Options) (*console, error) {
 }
 
 // open follows --stderr: a file, or "-" for stdout.
-func (c *console) open(name string) (io.Writer, error) {
+func (c *console) open(ctx context.Context, name string) (io.Writer, error) {
 	switch name {
 	case "":
 		return c.env.Stderr, nil
 	case "-":
 		return c.env.Stdout, nil
 	}
-	f, err := os.Create(name)
+	f, err := outfile.Create(ctx, name)
 	if err != nil {
-		return nil, &outfile.Error{Path: name, Err: err}
+		return nil, err
 	}
 	c.file = f
 	return f, nil

@@ -39,7 +39,7 @@ func (r *run) loadCookies(jar *cookies.Jar, name string) error {
 		defer f.Close()
 		in = f
 	}
-	return jar.Load(in, r.options.Global.JunkSessionCookies, r.env.Clock.Wall())
+	return unreadable(name, jar.Load(in, r.options.Global.JunkSessionCookies, r.env.Clock.Wall()))
 }
 
 // saveJar writes -c's file.

@@ -39,7 +39,7 @@ func loadHSTS(cache *hsts.Cache, name string) error {
 		return err
 	}
 	defer f.Close()
-	return cache.Load(f)
+	return unreadable(name, cache.Load(f))
 }
 
 // saveHSTS writes the last file of --hsts.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -205,9 +206,7 @@ func overrule(rec *retry.Record, reason retry.Reason, class retry.Class, err err
 
 // finish commits or gives up the output, and tells how it ended.
 func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Code {
-	if err := op.output.finish(); err != nil && rec.Reason != retry.OutputError && rec.Reason != retry.Canceled {
-		overrule(rec, retry.OutputError, retry.ClassOutput, err)
-	}
+	op.commit(ctx, rec)
 	last := retry.Outcome{}
 	if n := len(rec.Attempts); n > 0 {
 		last = rec.Attempts[n-1].Outcome
@@ -217,6 +216,28 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 		code = exitcode.HTTPError // curl knows no 75
 	}
 	return op.report(rec, last, code)
+}
+
+// commit makes the output what it is to be, within the last attempt's limits.
+func (op *operation) commit(ctx context.Context, rec *retry.Record) {
+	within := ctx
+	if op.last != nil {
+		within = op.last
+	}
+	err := op.output.finish(within)
+	switch {
+	case err == nil || rec.Reason == retry.OutputError || rec.Reason == retry.Canceled:
+	case within.Err() == nil || !errors.Is(err, context.Cause(within)):
+		overrule(rec, retry.OutputError, retry.ClassOutput, err)
+	case errors.Is(err, retry.ErrDeadline):
+		rec.Limit = err
+		overrule(rec, retry.DeadlineExceeded, retry.ClassTimeout, err)
+	case errors.Is(err, retry.ErrAttemptTimeout):
+		overrule(rec, retry.TransportError, retry.ClassTimeout, err)
+	default:
+		rec.Limit = err
+		overrule(rec, retry.Canceled, retry.ClassCanceled, err)
+	}
 }
 
 // report shows the end: the error line, the timeline, and -w's text.

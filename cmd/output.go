@@ -94,6 +94,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		out.op.turn.within(ctx)
 	}
 	out.delivered, out.kept, out.excerpt = r, false, nil
+	out.within(ctx)
 	if r.Continued {
 		return out.goOn(ctx, r, o)
 	}
@@ -133,6 +134,13 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	}
 	after.Committed = !out.kept && out.sink.Committed()
 	return after
+}
+
+// within makes the end of ctx call off the wait for a FIFO's reader.
+func (out *output) within(ctx context.Context) {
+	if file, ok := out.sink.(*outfile.FileSink); ok {
+		file.Within(ctx)
+	}
 }
 
 // goOn adds to what the attempts before r have written: the rest of the body,
@@ -264,10 +272,11 @@ func (out *output) excerptOnly(ctx context.Context, r *exchange.Response, o retr
 	return o
 }
 
-// finish commits what is to be kept, and writes the header file.
-func (out *output) finish() error {
+// finish commits what is to be kept, and writes the header file. The end of ctx
+// calls off what waits for a FIFO's reader; its cause is the error.
+func (out *output) finish(ctx context.Context) error {
 	if r := out.op.final(); r != nil && out.op.kept && len(r.Blocks) > 0 {
-		if err := out.dumpHead(r.Blocks); err != nil {
+		if err := out.dumpHead(ctx, r.Blocks); err != nil {
 			return err
 		}
 		if out.headAlone() {
@@ -279,6 +288,7 @@ func (out *output) finish() error {
 	if !out.kept {
 		return errors.Join(out.sink.Abandon(), out.saveETag())
 	}
+	out.within(ctx)
 	if err := out.sink.Commit(); err != nil {
 		return err
 	}
@@ -312,13 +322,13 @@ func (out *output) toStdout(blocks [][]byte) error {
 }
 
 // dumpHead writes -D's file: the final attempt's header blocks (R9.2).
-func (out *output) dumpHead(blocks [][]byte) error {
+func (out *output) dumpHead(ctx context.Context, blocks [][]byte) error {
 	name := out.op.group.DumpHeader
 	switch {
 	case name == "":
 		return nil
 	case name != "-":
-		return out.op.run.headers.write(name, blocks)
+		return out.op.run.headers.write(ctx, name, blocks)
 	case out.path != "" || !out.kept:
 		return out.toStdout(blocks)
 	}
@@ -386,14 +396,14 @@ type headerFiles struct {
 	open map[string]*os.File
 }
 
-func (h *headerFiles) write(name string, blocks [][]byte) error {
+func (h *headerFiles) write(ctx context.Context, name string, blocks [][]byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.open[name]
 	if f == nil {
 		var err error
-		if f, err = os.Create(name); err != nil {
-			return &outfile.Error{Path: name, Err: err}
+		if f, err = outfile.Create(ctx, name); err != nil {
+			return err
 		}
 		if h.open == nil {
 			h.open = make(map[string]*os.File)

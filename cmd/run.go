@@ -70,7 +70,7 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 	if err := askPasswords(ctx, env, options); err != nil {
 		return reportUsage(ctx, env, err)
 	}
-	r, err := abandonable(ctx, func() (*run, error) { return newRun(env, options) })
+	r, err := abandonable(ctx, func() (*run, error) { return newRun(ctx, env, options) })
 	if err != nil {
 		return reportUsage(ctx, env, err)
 	}
@@ -94,7 +94,7 @@ func parseEnv(env Env) flags.Env {
 	}
 }
 
-func newRun(env Env, options *flags.Options) (*run, error) {
+func newRun(ctx context.Context, env Env, options *flags.Options) (*run, error) {
 	if options.Global.Parallel {
 		env.Rand, env.Random = locked(env.Rand), &lockedReader{r: env.Random}
 	}
@@ -117,10 +117,10 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 		debug.SetGCPercent(gcPercent)
 	}
 	var err error
-	if r.console, err = newConsole(env, options); err != nil {
+	if r.console, err = newConsole(ctx, env, options); err != nil {
 		return nil, err
 	}
-	if r.timeline, err = newTimelineWriter(env, options, r.console); err != nil {
+	if r.timeline, err = newTimelineWriter(ctx, env, options, r.console); err != nil {
 		return nil, err
 	}
 	if r.hsts, err = r.openHSTS(); err != nil {
@@ -129,7 +129,7 @@ func newRun(env Env, options *flags.Options) (*run, error) {
 	if r.jar, err = r.openJar(); err != nil {
 		return nil, err
 	}
-	if r.trace, err = newTracer(r); err != nil {
+	if r.trace, err = newTracer(ctx, r); err != nil {
 		return nil, err
 	}
 	return r, r.findSums()

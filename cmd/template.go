@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bidehttp/bide/cmd/internal/auth"
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
@@ -266,11 +267,18 @@ func (r *run) netrc(g *flags.Group) (netrcLookup, error) {
 
 // unreadable says once which file cannot be read, and why.
 func unreadable(name string, err error) error {
+	var cause error
 	var path *fs.PathError
-	if errors.As(err, &path) {
-		return &request.Error{Class: retry.ClassInput, Code: exitcode.Input, Err: fmt.Errorf("cannot read %s: %w", render.Text(name), path.Err)}
+	var tooLarge *bounded.TooLargeError
+	switch {
+	case errors.As(err, &path):
+		cause = path.Err
+	case errors.As(err, &tooLarge):
+		cause = tooLarge
+	default:
+		return err
 	}
-	return err
+	return &request.Error{Class: retry.ClassInput, Code: exitcode.Input, Err: fmt.Errorf("cannot read %s: %w", render.Text(name), cause)}
 }
 
 // writeOutFormat compiles -w's text, "@file" read.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"io"
 	"os"
 	"sync"
@@ -24,7 +25,7 @@ type timelineWriter struct {
 	err error      // the first of the stream's
 }
 
-func newTimelineWriter(env Env, options *flags.Options, c *console) (*timelineWriter, error) {
+func newTimelineWriter(ctx context.Context, env Env, options *flags.Options, c *console) (*timelineWriter, error) {
 	global := &options.Global
 	t := &timelineWriter{console: c, format: global.Timeline}
 	target := global.TimelineFile
@@ -41,9 +42,9 @@ func newTimelineWriter(env Env, options *flags.Options, c *console) (*timelineWr
 	case "%":
 		t.w = c.live
 	default:
-		f, err := os.Create(target)
+		f, err := outfile.Create(ctx, target)
 		if err != nil {
-			return nil, &outfile.Error{Path: target, Err: err}
+			return nil, err
 		}
 		t.w, t.file = f, f
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,7 @@ type tracer struct {
 }
 
 // newTracer is nil when nothing asked for it.
-func newTracer(r *run) (*tracer, error) {
+func newTracer(ctx context.Context, r *run) (*tracer, error) {
 	global := &r.options.Global
 	t := &tracer{redactor: r.redactor}
 	if r.asCurl() {
@@ -52,9 +53,9 @@ func newTracer(r *run) (*tracer, error) {
 	case name == "%":
 		t.w = r.console.live
 	default:
-		f, err := os.Create(name)
+		f, err := outfile.Create(ctx, name)
 		if err != nil {
-			return nil, &outfile.Error{Path: name, Err: err}
+			return nil, err
 		}
 		t.w, t.file = f, f
 	}

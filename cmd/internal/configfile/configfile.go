@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // Entry is one flag of a config file.
@@ -55,7 +57,7 @@ var (
 // with a warning, or none, Parse refuses it.
 func Parse(r io.Reader, name string) ([]Entry, error) {
 	var entries []Entry
-	scanner := bufio.NewScanner(r)
+	scanner := bufio.NewScanner(bounded.Reader(r, bounded.Text))
 	scanner.Buffer(nil, maxLine)
 	for n := 1; ; n++ {
 		if !scanner.Scan() {

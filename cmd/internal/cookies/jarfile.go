@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // httpOnlyMark starts a jar file's line for an HttpOnly cookie.
@@ -23,7 +25,7 @@ const maxFileLine = 1 << 20
 // (-j) session cookies as well.
 // The error is r's own.
 func (j *Jar) Load(r io.Reader, junkSession bool, now time.Time) error {
-	lines := bufio.NewReaderSize(r, 64<<10)
+	lines := bufio.NewReaderSize(bounded.Reader(r, bounded.Text), 64<<10)
 	for {
 		line, err := readLine(lines)
 		if c := parseLine(line, now); c != nil && !(junkSession && c.expires == 0) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
 
@@ -66,6 +67,9 @@ func setProxyHeader(p *parser, v string) error {
 	return p.headerLines(v, &p.g.ProxyHeaders)
 }
 
+// maxHeaders bounds a file of headers; no server takes a tenth of it.
+const maxHeaders = 1 << 20
+
 // headerLines adds one header, or the lines of an @file: the file is read here,
 // because an idempotency key may stand in it (R7.1).
 func (p *parser) headerLines(v string, to *[]string) error {
@@ -79,8 +83,8 @@ func (p *parser) headerLines(v string, to *[]string) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // read only
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 1<<20)
+	s := bufio.NewScanner(bounded.Reader(r, maxHeaders))
+	s.Buffer(nil, maxHeaders+1)
 	for s.Scan() {
 		switch line := strings.TrimRight(s.Text(), "\r"); {
 		case strings.HasPrefix(line, "@"):

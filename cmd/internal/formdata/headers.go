@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"io"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
-// maxHeader bounds a header line of a file.
-const maxHeader = 1 << 20
+// maxHeaders bounds a file of headers; no server takes a tenth of it.
+const maxHeaders = 1 << 20
 
 // readHeaders reads a file of headers: one a line, a line that starts with a
 // blank continues the one before, "#" in the first column starts a comment.
@@ -20,8 +22,8 @@ func readHeaders(r io.Reader) ([]string, error) {
 		}
 		current = ""
 	}
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, maxHeader)
+	s := bufio.NewScanner(bounded.Reader(r, maxHeaders))
+	s.Buffer(nil, maxHeaders+1)
 	for s.Scan() {
 		line := strings.ReplaceAll(s.Text(), "\r", "")
 		if line == "" {

@@ -1,6 +1,10 @@
 package formdata
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+)
 
 // scanner reads CONTENT[;type=..][;filename=..][;headers=..][;encoder=..] from
 // at up to stop or the text's end.
@@ -130,8 +134,11 @@ func (s *scanner) headers(part *Part) error {
 	}
 	defer f.Close()
 	lines, err := readHeaders(f)
+	if err != nil {
+		return &Error{Reason: "cannot read " + name + ": " + err.Error(), Code: exitcode.Input}
+	}
 	part.Headers = append(part.Headers, lines...)
-	return err
+	return nil
 }
 
 func (s *scanner) blanks() {

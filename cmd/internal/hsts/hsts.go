@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // Cache is a set of hosts. Safe for concurrent use; the zero value is empty.
@@ -37,7 +39,8 @@ const unlimited = "unlimited"
 func (c *Cache) Load(r io.Reader) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	scanner := bufio.NewScanner(r)
+	scanner := bufio.NewScanner(bounded.Reader(r, bounded.Text))
+	scanner.Buffer(nil, bounded.Text+1)
 	for scanner.Scan() {
 		if e, ok := parseLine(scanner.Text()); ok {
 			c.set(e)

@@ -13,6 +13,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // File is a parsed .netrc. It is not changed after Parse; safe for concurrent use.
@@ -24,9 +26,6 @@ type entry struct {
 	login, password       string
 	hasLogin, hasPassword bool
 }
-
-// maxFile bounds what is read; curl's own limit on a line is far below.
-const maxFile = 16 << 20
 
 // Open reads the file at path. The error is a *fs.PathError when there is none
 // (--netrc-optional), and never holds a word of the file.
@@ -41,15 +40,12 @@ func Open(path string) (*File, error) {
 
 // Parse reads r, called name in errors.
 func Parse(r io.Reader, name string) (*File, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	switch {
-	case err != nil:
+	text, err := bounded.ReadAll(r, bounded.Text)
+	if err != nil {
 		return nil, fmt.Errorf("cannot read netrc file %s: %w", name, err)
-	case len(text) > maxFile:
-		return nil, fmt.Errorf("netrc file %s is larger than 16 MiB", name)
 	}
 	p := parser{lines: bufio.NewScanner(bytes.NewReader(text))}
-	p.lines.Buffer(nil, maxFile+1)
+	p.lines.Buffer(nil, len(text)+1)
 	if err := p.run(); err != nil {
 		return nil, fmt.Errorf("netrc file %s:%d: %w", name, p.number, err)
 	}

@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -48,13 +49,12 @@ const (
 // is written: a regular file, or none yet, is staged and renamed; everything
 // else (FIFO, device, descriptor) is a Stream.
 type FileSink struct {
-	spec FileSpec
-	done chan struct{} // closed by Abandon
-
+	spec      FileSpec
 	mu        sync.Mutex
 	inner     inner // nil until the first byte
 	modTime   time.Time
 	unheld    bool
+	within    context.Context
 	abandoned bool
 }
 
@@ -67,7 +67,7 @@ type inner interface {
 // File is the sink for a path. Nothing is touched or looked at before the
 // first byte.
 func File(spec FileSpec) *FileSink {
-	return &FileSink{spec: spec, unheld: spec.Unheld, done: make(chan struct{})}
+	return &FileSink{spec: spec, unheld: spec.Unheld}
 }
 
 // Path is the path as the user gave it, or after Commit the one that Number made of it.
@@ -165,6 +165,16 @@ func (f *FileSink) Commit() error {
 	return in.Commit()
 }
 
+// Within is Stream.Within, where Path is no regular file.
+func (f *FileSink) Within(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.within = ctx
+	if s, ok := f.inner.(*Stream); ok {
+		s.Within(ctx)
+	}
+}
+
 // Abandon removes what was staged. It waits for a Commit that is under way, so
 // that a copy in place is not left half done.
 func (f *FileSink) Abandon() error {
@@ -203,6 +213,9 @@ func (f *FileSink) target() (inner, error) {
 			return nil, wrap(f.spec.Path, err)
 		}
 		f.inner = in
+		if s, ok := in.(*Stream); ok && f.within != nil {
+			s.Within(f.within)
+		}
 	}
 	return f.inner, nil
 }
@@ -246,9 +259,11 @@ func (f *FileSink) resolve() (inner, error) {
 	case info.IsDir():
 		return nil, errIsDir
 	case info.Mode()&os.ModeNamedPipe != 0:
-		return newStream(f.spec.Path, opts, openFIFO(path)), nil
+		return newStream(f.spec.Path, opts, opening(func(done <-chan struct{}) (*os.File, error) { return openFIFO(path, done) })), nil
 	}
-	s := newStream(f.spec.Path, opts, openDevice(path))
+	s := newStream(f.spec.Path, opts, opening(func(<-chan struct{}) (*os.File, error) {
+		return os.OpenFile(path, os.O_WRONLY, 0)
+	}))
 	if info.Mode()&os.ModeCharDevice != 0 && isNull(info) {
 		s.void, s.hold = true, false
 	}

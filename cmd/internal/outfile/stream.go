@@ -1,10 +1,13 @@
 package outfile
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"sync"
+
+	"github.com/bidehttp/bide/retry"
 )
 
 // Stream is a Sink whose bytes cannot be taken back once written: stdout, a
@@ -18,11 +21,13 @@ type Stream struct {
 	open func(done <-chan struct{}) (io.Writer, io.Closer, error)
 	void bool // the null device: nothing written there is ever missed
 
-	done chan struct{} // closed by Abandon
+	life context.Context // ended by Abandon
+	end  context.CancelFunc
 
 	mu        sync.Mutex
 	w         io.Writer
 	closer    io.Closer
+	within    context.Context // bounds the wait for a reader; nil does not
 	held      []byte
 	spool     spool // what is held beyond HoldLimit
 	hold      bool
@@ -57,10 +62,31 @@ func Stdout(w io.Writer, opts StreamOptions) *Stream {
 }
 
 func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {
-	return &Stream{
-		name: name, open: open, hold: opts.Whole || !opts.Unheld, spool: spool{whole: opts.Whole, dir: opts.TempDir}, done: make(chan struct{}),
+	s := &Stream{
+		name: name, open: open, hold: opts.Whole || !opts.Unheld, spool: spool{whole: opts.Whole, dir: opts.TempDir},
 	}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
+
+// Within makes the end of ctx call off a wait for somebody who reads the
+// target, from now on. The error of that has class canceled.
+func (s *Stream) Within(ctx context.Context) {
+	s.mu.Lock()
+	s.within = ctx
+	s.mu.Unlock()
+}
+
+// waitError is the end of a wait for a reader. It implements retry.Classified
+// with class canceled: whoever ended the wait knows why.
+type waitError struct {
+	name  string
+	cause error
+}
+
+func (e *waitError) Error() string           { return "nobody reads " + e.name + ": " + e.cause.Error() }
+func (e *waitError) Unwrap() error           { return e.cause }
+func (e *waitError) RetryClass() retry.Class { return retry.ClassCanceled }
 
 // Unhold passes the bytes on at once from now on: the answer turned out to be
 // an event stream. What is held goes out with the next byte or Commit. A body
@@ -165,9 +191,7 @@ func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
 // release opens the target, sends what is held and ends the holding.
 func (s *Stream) release() (io.Writer, error) {
 	s.mu.Lock()
-	w, held, spooled, dead := s.w, s.held, s.spool.file, s.abandoned
-	s.held, s.hold = nil, false
-	s.committed = s.committed || !s.void
+	w, dead := s.w, s.abandoned
 	s.mu.Unlock()
 	if dead {
 		return nil, wrap(s.name, ErrAbandoned)
@@ -178,6 +202,11 @@ func (s *Stream) release() (io.Writer, error) {
 			return nil, err
 		}
 	}
+	s.mu.Lock()
+	held, spooled := s.held, s.spool.file
+	s.held, s.hold = nil, false
+	s.committed = s.committed || !s.void
+	s.mu.Unlock()
 	if len(held) > 0 {
 		// Outside of the lock: a pipe that nobody reads must not block Abandon.
 		if _, err := w.Write(held); err != nil {
@@ -194,8 +223,22 @@ func (s *Stream) release() (io.Writer, error) {
 
 // attach opens the target, unless Abandon comes first.
 func (s *Stream) attach() (io.Writer, error) {
-	w, closer, err := s.open(s.done)
-	if err != nil {
+	s.mu.Lock()
+	within := s.within
+	s.mu.Unlock()
+	life := s.life
+	if within != nil {
+		ctx, cancel := context.WithCancel(life)
+		defer cancel()
+		defer context.AfterFunc(within, cancel)()
+		life = ctx
+	}
+	w, closer, err := s.open(life.Done())
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrAbandoned) && within != nil && within.Err() != nil:
+		return nil, &waitError{s.name, context.Cause(within)}
+	default:
 		return nil, wrap(s.name, err)
 	}
 	s.mu.Lock()
@@ -249,7 +292,7 @@ func (s *Stream) Abandon() error {
 	}
 	s.abandoned = true
 	s.held = nil
-	close(s.done)
+	s.end()
 	// A failure to close what is given up tells nobody anything.
 	_ = s.close()
 	return wrap(s.name, s.spool.drop())
@@ -276,10 +319,10 @@ var _ interface {
 	io.ReaderFrom
 } = (*Stream)(nil)
 
-// openDevice opens what is not a regular file for writing, as it is.
-func openDevice(path string) func(<-chan struct{}) (io.Writer, io.Closer, error) {
-	return func(<-chan struct{}) (io.Writer, io.Closer, error) {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+// opening makes a Stream's open of a function that gives a file of ours.
+func opening(open func(done <-chan struct{}) (*os.File, error)) func(<-chan struct{}) (io.Writer, io.Closer, error) {
+	return func(done <-chan struct{}) (io.Writer, io.Closer, error) {
+		f, err := open(done)
 		if err != nil {
 			return nil, nil, err
 		}

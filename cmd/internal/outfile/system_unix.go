@@ -4,7 +4,6 @@ package outfile
 
 import (
 	"errors"
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -39,23 +38,18 @@ func dup(n int, name string) (*os.File, error) {
 const fifoPoll = 2 * time.Millisecond
 
 // openFIFO waits for a reader, but can be called off: a blocking open cannot.
-func openFIFO(path string) func(<-chan struct{}) (io.Writer, io.Closer, error) {
-	return func(done <-chan struct{}) (io.Writer, io.Closer, error) {
-		t := time.NewTicker(fifoPoll)
-		defer t.Stop()
-		for {
-			f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-			if err == nil {
-				return f, f, nil
-			}
-			if !errors.Is(err, syscall.ENXIO) {
-				return nil, nil, err
-			}
-			select {
-			case <-done:
-				return nil, nil, ErrAbandoned
-			case <-t.C:
-			}
+func openFIFO(path string, done <-chan struct{}) (*os.File, error) {
+	t := time.NewTicker(fifoPoll)
+	defer t.Stop()
+	for {
+		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if !errors.Is(err, syscall.ENXIO) {
+			return f, err
+		}
+		select {
+		case <-done:
+			return nil, ErrAbandoned
+		case <-t.C:
 		}
 	}
 }

@@ -34,7 +34,12 @@ func FromData(parts []DataPart, files *Files) (Body, error) {
 
 // Query is the text that the pieces add to the URL's query with -G.
 func Query(parts []DataPart, files *Files) (string, error) {
-	body, err := FromData(parts, files)
+	source := Files{}
+	if files != nil {
+		source = *files
+	}
+	source.limit = maxURL
+	body, err := FromData(parts, &source)
 	if body == nil || err != nil {
 		return "", err
 	}

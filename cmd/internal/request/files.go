@@ -25,6 +25,8 @@ type Files struct {
 	// attempt, a redirect that keeps the body, a challenge. Without it an
 	// upload from a stream is not spooled.
 	MayReplay bool
+	// limit is how much of a stream there may be; 0 is as much as there is.
+	limit int64
 }
 
 // open opens a file or, for "-", standard input (whose Close does nothing).

@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // Field is one header line as it goes out, in the order and case of the wire.
@@ -54,12 +55,9 @@ func headersFromFile(name string, files *Files) ([]HeaderLine, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxHeaderFile+1))
+	text, err := bounded.ReadAll(f, maxHeaderFile)
 	if err != nil {
 		return nil, sourceError(name, err)
-	}
-	if len(text) > maxHeaderFile {
-		return nil, inputError("header file %s is larger than 1 MiB", name)
 	}
 	var lines []HeaderLine
 	scanner := bufio.NewScanner(bytes.NewReader(text))

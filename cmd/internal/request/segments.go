@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // dataBody is a row of segments: texts, files and spooled streams.
@@ -61,8 +63,11 @@ func (b *dataBody) addStream(name string, stream io.ReadCloser, t transform, fil
 	}
 	defer stream.Close()
 	var r io.Reader = stream
+	if files != nil && files.limit > 0 {
+		r = bounded.Reader(r, files.limit)
+	}
 	if t != nil {
-		r = newTransformReader(stream, t)
+		r = newTransformReader(r, t)
 	}
 	sp, err := newSpool(r, what, files.tempDir())
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // loadRoots returns the certificates to trust, nil for the system's, which
@@ -25,7 +27,7 @@ func loadRoots(t *TLS) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if file != "" {
-		b, err := os.ReadFile(file)
+		b, err := bounded.ReadFile(file, bounded.Bundle)
 		if err == nil && !pool.AppendCertsFromPEM(b) {
 			err = errors.New("no certificate in it")
 		}
@@ -58,7 +60,7 @@ func addDir(pool *x509.CertPool, dir string) error {
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if b, err := os.ReadFile(path); err == nil {
+		if b, err := bounded.ReadFile(path, bounded.Bundle); err == nil {
 			pool.AppendCertsFromPEM(b)
 		}
 	}
@@ -68,14 +70,14 @@ func addDir(pool *x509.CertPool, dir string) error {
 // loadClientCert reads a certificate with its chain, and the key from its own
 // file or from the same one.
 func loadClientCert(t *TLS) (*tls.Certificate, error) {
-	certPEM, err := os.ReadFile(t.CertFile)
+	certPEM, err := bounded.ReadFile(t.CertFile, bounded.Bundle)
 	if err != nil {
 		return nil, fileProblem("could not load PEM client certificate from "+t.CertFile, err)
 	}
 	keyFile, keyPEM := t.CertFile, certPEM
 	if t.KeyFile != "" {
 		keyFile = t.KeyFile
-		if keyPEM, err = os.ReadFile(keyFile); err != nil {
+		if keyPEM, err = bounded.ReadFile(keyFile, bounded.Bundle); err != nil {
 			return nil, fileProblem("unable to set private key file: '"+keyFile+"' type PEM", err)
 		}
 	}

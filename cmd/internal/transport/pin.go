@@ -8,9 +8,9 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
-	"os"
 	"strings"
 
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 )
@@ -59,7 +59,7 @@ func pinned(pins string, leaf *x509.Certificate) bool {
 		}
 		return false
 	}
-	b, err := os.ReadFile(pins)
+	b, err := bounded.ReadFile(pins, bounded.Bundle)
 	if err != nil {
 		return false
 	}
@@ -71,7 +71,7 @@ func pinned(pins string, leaf *x509.Certificate) bool {
 
 // loadCRLs reads certificate revocation lists in PEM.
 func loadCRLs(name string) ([]*x509.RevocationList, error) {
-	b, err := os.ReadFile(name)
+	b, err := bounded.ReadFile(name, bounded.Bundle)
 	if err != nil {
 		return nil, fileProblem("error loading CRL file: "+name, err)
 	}

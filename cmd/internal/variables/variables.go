@@ -11,6 +11,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // Source is what a definition may ask of the world.
@@ -25,8 +27,7 @@ type Source struct {
 type Set struct{ values map[string][]byte }
 
 const (
-	maxName    = 128      // bytes of a name, one less
-	maxContent = 16 << 20 // bytes of a file
+	maxName = 128 // bytes of a name, one less
 )
 
 // Define carries out one --variable: NAME=TEXT, NAME@FILE, %NAME for one of the
@@ -81,12 +82,9 @@ func readFile(name string, from Source) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // read only
-	content, err := io.ReadAll(io.LimitReader(r, maxContent+1))
-	switch {
-	case err != nil:
+	content, err := bounded.ReadAll(r, bounded.Text)
+	if err != nil {
 		return nil, &ReadError{Name: name, Err: err}
-	case len(content) > maxContent:
-		return nil, fmt.Errorf("%s is longer than %d MiB", strconv.Quote(name), maxContent>>20)
 	}
 	return content, nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 func source(t testing.TB) Source {
@@ -23,7 +25,7 @@ func source(t testing.TB) Source {
 			case "nul":
 				return io.NopCloser(strings.NewReader("a\x00b")), nil
 			case "big":
-				return io.NopCloser(io.LimitReader(zeros{}, maxContent+1)), nil
+				return io.NopCloser(io.LimitReader(zeros{}, bounded.Text+1)), nil
 			case "broken":
 				return io.NopCloser(broken{}), nil
 			}
@@ -119,7 +121,7 @@ func TestDefineErrors(t *testing.T) {
 		"a[1-2=x":                          "range of bytes",
 		"a[1-2x]=x":                        "range of bytes",
 		"a[99999999999999999999-]=x":       "range of bytes",
-		"a@big":                            "longer than 16 MiB",
+		"a@big":                            "larger than 16 MiB",
 		"a@broken":                         "cannot read",
 		strings.Repeat("n", maxName) + "=": "needs a name",
 	} {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
 // Format is a parsed -w text. It is immutable and safe for concurrent use.
@@ -45,7 +47,7 @@ func Load(arg string, open func(name string) (io.ReadCloser, error)) (string, er
 	if err != nil {
 		return "", err
 	}
-	b, err := io.ReadAll(f)
+	b, err := bounded.ReadAll(f, bounded.Text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
