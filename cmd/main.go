@@ -25,6 +25,7 @@ type command struct {
 // commands are the sub-commands; flags.Subcommands has their help.
 func commands() []command {
 	return []command{
+		{"wait", runWait},
 		{"plan", runPlan},
 		{"demo", runDemo},
 		{"completion", runCompletion},

@@ -68,6 +68,12 @@ func (op *operation) unseen() func(retry.Event) {
 // wait shows a wait until settle.
 func (op *operation) wait(notices render.Notices, plain string, e retry.Event) {
 	op.settle()
+	if op.run.options.Global.Wait {
+		if op.line != nil && e.Kind == retry.EventWait {
+			op.line.notYet(notices, e)
+		}
+		return
+	}
 	op.waited = op.run.console.wait(notices, plain, e)
 	if crew := op.run.crew; crew != nil {
 		crew.waiting.Add(1)

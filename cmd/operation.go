@@ -36,6 +36,7 @@ type operation struct {
 	turn   stdoutTurn // to write to standard output
 	waited func()     // takes the notice of the present wait away; nil none
 	passed func()     // lets others go to the origin; nil when none waits for that
+	line   *boardLine // of bide wait; nil without one
 }
 
 // operate runs one operation from its template to its exit code.
@@ -57,6 +58,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode
 	if op.skips(ctx) {
 		return exitcode.OK
 	}
+	op.line = r.board.enter(op)
 	defer op.output.abandon()
 	if err := op.output.takeUp(); err != nil {
 		return op.refuse(ctx, j.URLArg, err)
@@ -124,7 +126,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 // delivered here, so that a break in it is an outcome the engine sees (R2.2);
 // the body of a transient status waits for the engine's decision.
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
-	response, outcome := op.exchange.Attempt(ctx, n)
+	response, outcome := op.tryOnce(ctx, n)
 	op.responses, op.last = append(op.responses, response), ctx
 	outcome.Committed = op.output.sink.Committed()
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus {
@@ -215,6 +217,9 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 	if code == exitcode.Temporary && op.group.AsCurl && last.Status != 0 {
 		code = exitcode.HTTPError // curl knows no 75
 	}
+	if op.run.options.Global.Wait {
+		code = waitCode(rec.Reason, code)
+	}
 	return op.report(rec, last, code)
 }
 
@@ -255,7 +260,10 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	if doc != nil && op.output.midLine && r.console.live.Terminal() {
 		r.console.live.Println("")
 	}
-	if code != exitcode.OK && !outfileBroken(last.Err) {
+	if op.line != nil {
+		op.line.leave(rec)
+	}
+	if code != exitcode.OK && !outfileBroken(last.Err) && !op.overtaken(rec) {
 		op.explain(doc, last)
 	}
 	if notice := op.output.notice(last); notice != "" {

@@ -35,6 +35,7 @@ type output struct {
 	capture   *outfile.Memory // the sink, when the body goes into the document
 	path      string          // of the file, "" stdout
 	terminal  bool            // stdout, and a terminal
+	dropped   bool            // the body goes nowhere (bide wait)
 	explicit  bool            // -o - was given: binary bodies are welcome, too
 	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
@@ -66,9 +67,11 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
 			Existing: op.existing(), Partial: name + partialSuffix, Whole: out.check != nil,
 		})
-	case op.run.timeline.ownsStdout():
+	case op.run.timeline.ownsStdout() && !op.run.options.Global.Wait:
 		out.capture = outfile.Capture(captureLimit)
 		out.sink = out.capture
+	case op.run.options.Global.Wait && !arg.HasOutput:
+		out.dropped, out.sink = true, outfile.Capture(0)
 	default:
 		out.terminal = op.run.terminal
 		out.explicit = arg.HasOutput
@@ -100,6 +103,9 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	}
 	if out.sink.Committed() {
 		return out.excluded(r, o)
+	}
+	if out.dropped {
+		return out.glance(ctx, r, o)
 	}
 	failed := r.Status >= 400 && !out.keepsErrors()
 	switch {
@@ -302,7 +308,7 @@ func (out *output) finish(ctx context.Context) error {
 // a final error with -f, a redirect that is not followed, a proxy's refusal.
 func (out *output) headAlone() bool {
 	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
-		(out.delivered == nil || out.op.group.Fail == flags.FailSilent && out.delivered.Status >= 400)
+		(out.delivered == nil || out.dropped || out.op.group.Fail == flags.FailSilent && out.delivered.Status >= 400)
 }
 
 // showHead puts it where the body would go.

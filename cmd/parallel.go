@@ -40,7 +40,7 @@ type crew struct {
 // earlyError is the cause of a run that --fail-early ended.
 type earlyError struct{}
 
-func (earlyError) Error() string { return "another operation failed (--fail-early)" }
+func (earlyError) Error() string { return "another operation failed" }
 
 // Is makes it a cancellation to everyone who asks for the cause's kind.
 func (earlyError) Is(target error) bool { return target == context.Canceled }
@@ -164,9 +164,10 @@ func (c *crew) ended(code exitcode.Code) {
 		return
 	}
 	c.failed.Add(1)
-	early := c.run.options.Global.FailEarly
+	hopeless := c.run.options.Global.Wait && code != exitcode.Temporary
+	early := c.run.options.Global.FailEarly || hopeless
 	c.mu.Lock()
-	if !early || c.code == exitcode.OK {
+	if !early || c.code == exitcode.OK || hopeless && c.code == exitcode.Temporary {
 		c.code = code
 	}
 	c.mu.Unlock()
@@ -178,7 +179,7 @@ func (c *crew) ended(code exitcode.Code) {
 // status shows the run on a terminal while it lasts, unless bodies go there.
 func (c *crew) status() (done func()) {
 	r := c.run
-	if !r.console.meters || r.terminal && !r.options.SavesAll() {
+	if r.options.Global.Wait || !r.console.meters || r.terminal && !r.options.SavesAll() {
 		return func() {}
 	}
 	if !r.console.live.Terminal() {

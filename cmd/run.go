@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type run struct {
 	headers  headerFiles
 	terminal bool        // stdout is one
 	crew     *crew       // -Z, nil without
+	board    *board      // of bide wait, nil without
 	unread   atomic.Bool // nobody reads stdout any more: what would go there is not asked for
 	index    int         // of the last operation that was begun, from 1
 	urls     int         // of the arguments that were begun
@@ -56,12 +58,18 @@ const gcPercent = 700
 
 // runRequests is the root command: every URL on the command line, in order.
 func runRequests(ctx context.Context, env Env) exitcode.Code {
-	options, err := abandonable(ctx, func() (*flags.Options, error) { return flags.Parse(env.Args, parseEnv(env)) })
+	return requests(ctx, env, flags.Parse, "")
+}
+
+// requests runs a command line of requests that parse reads. help is the topic
+// of a plain -h.
+func requests(ctx context.Context, env Env, parse func([]string, flags.Env) (*flags.Options, error), help string) exitcode.Code {
+	options, err := abandonable(ctx, func() (*flags.Options, error) { return parse(env.Args, parseEnv(env)) })
 	if err != nil {
 		return reportUsage(ctx, env, err)
 	}
 	if options.Global.Help {
-		return printHelp(env, options.Global.HelpCategory)
+		return printHelp(env, cmp.Or(options.Global.HelpCategory, help))
 	}
 	if options.Global.Version {
 		return printVersion(env)
@@ -138,6 +146,9 @@ func newRun(ctx context.Context, env Env, options *flags.Options) (*run, error) 
 // operations runs one operation per URL. The exit code is that of the last one
 // that failed (R10.3).
 func (r *run) operations(ctx context.Context) exitcode.Code {
+	if r.options.Global.Wait {
+		return r.waits(ctx)
+	}
 	if r.crew != nil {
 		return r.crew.operations(ctx)
 	}

@@ -45,7 +45,7 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 	if g.NoProxy != nil {
 		exempt = *g.NoProxy
 	}
-	for _, scheme := range []string{"http", "https"} {
+	for _, scheme := range []string{"http", "https", "tcp"} {
 		text := proxyFor(g, env, scheme)
 		if text == "" {
 			continue
@@ -81,8 +81,11 @@ func proxyFor(g *flags.Group, env func(string) string, scheme string) string {
 	if g.HasProxy {
 		return g.Proxy
 	}
-	if scheme == "http" {
+	switch scheme {
+	case "http":
 		return cmp.Or(env("http_proxy"), env("all_proxy"), env("ALL_PROXY"))
+	case "tcp":
+		return "" // a variable speaks of requests
 	}
 	return cmp.Or(env("https_proxy"), env("HTTPS_PROXY"), env("all_proxy"), env("ALL_PROXY"))
 }

@@ -145,9 +145,12 @@ func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 
 // template freezes one operation's request (R7.3).
 func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error) {
-	u, err := request.ParseURL(arg.URL, cmp.Or(g.ProtoDefault, "http"), g.PathAsIs)
+	u, err := r.parseURL(g.Group, arg.URL)
 	if err != nil {
 		return nil, err
+	}
+	if u.Scheme == "tcp" {
+		return &request.Template{URL: u}, nil // only the way to the server is used
 	}
 	u = g.client.Upgrade(u)
 	if err := allowScheme(g.Protocols, u); err != nil {
@@ -178,6 +181,14 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	r.addKey(t, g.Group)
 	t.Auth = authOf(g, u)
 	return t, nil
+}
+
+// parseURL reads one URL as its group does.
+func (r *run) parseURL(g *flags.Group, text string) (*request.URL, error) {
+	if r.options.Global.Wait && flags.IsTCP(text) {
+		return request.ParseTCP(text)
+	}
+	return request.ParseURL(text, cmp.Or(g.ProtoDefault, "http"), g.PathAsIs)
 }
 
 // addBody sets what the body's kind says of it: -T's file, or the group's own.

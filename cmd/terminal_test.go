@@ -56,6 +56,19 @@ func TestTerminal(t *testing.T) {
 			}
 		}
 	})
+	t.Run("wait_has_a_line_for_each_url", func(t *testing.T) {
+		up, late := retrytest.Serve(t, "503, 200"), retrytest.Serve(t, "404 x2, 200")
+		got := onTerminal(t, bide, "wait", "--base", "400ms", up.URL, late.URL)
+		for _, want := range []string{
+			`\rbide: ` + up.URL + `: \d+s of 5m, attempt 1: 503 Service Unavailable\x1b\[K\r\r?\nbide: ` + late.URL + `: \d+s of 5m, attempt 1: 404 Not Found\x1b\[K`,
+			`bide: ` + up.URL + ` answered 200 OK after \S+ \(2 attempts\)\r\n\rbide: ` + late.URL + `: \d+s of 5m, attempt \d: 404 Not Found`,
+			`bide: ` + late.URL + ` answered 200 OK after \S+ \(3 attempts\)\r\n$`,
+		} {
+			if !regexp.MustCompile(want).MatchString(got) {
+				t.Errorf("the terminal was not sent %s in\n%q", want, got)
+			}
+		}
+	})
 	t.Run("binary_body_is_refused", func(t *testing.T) {
 		server := retrytest.Serve(t, "200 body='a\x00b' xinf")
 		if got := onTerminal(t, bide, "-q", server.URL); !strings.Contains(got, "binary") || strings.Contains(got, "\x00") {

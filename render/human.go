@@ -96,7 +96,10 @@ func (s *sheet) digits() int { return len(strconv.Itoa(len(s.d.Attempts))) }
 func (s *sheet) write(b *strings.Builder) {
 	s.b = b
 	op := &s.d.Operation
-	head := row{{Text(op.Method), bold}, {" " + Text(op.URL), plain}}
+	head := row{{Text(op.URL), plain}}
+	if op.Method != "" { // of a connection alone there is none
+		head = row{{Text(op.Method), bold}, {" " + Text(op.URL), plain}}
+	}
 	if op.Label != nil {
 		head = append(head, span{"  [" + Text(*op.Label) + "]", dim})
 	}
@@ -165,7 +168,7 @@ func title(a *Attempt) string {
 	case a.Status != nil && *a.Status > 0:
 		return strconv.Itoa(*a.Status) + ", " + Text(class)
 	case class == "":
-		return "no answer"
+		return "connected" // nothing else was asked for
 	}
 	return Text(class) + " error"
 }

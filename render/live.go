@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -21,7 +22,7 @@ type LiveOptions struct {
 	Clock retry.Clock
 }
 
-// Live owns the last line of stderr. All that goes to stderr goes through it,
+// Live owns the last line of stderr, or the last few. All that goes to stderr goes through it,
 // so that a countdown or meter and other lines never mix. Safe for concurrent
 // use. When several waits or transfers are under way the newest is shown.
 type Live struct {
@@ -29,7 +30,7 @@ type Live struct {
 	w     io.Writer
 	o     LiveOptions
 	items []*liveItem
-	shown bool // the line holds a drawing
+	shown int  // lines of the drawing that stands there, 0 none
 	open  bool // the last Write did not end its line
 	err   error
 }
@@ -148,12 +149,12 @@ func (l *Live) remove(it *liveItem) {
 
 // clear and redraw want the lock.
 func (l *Live) clear() {
-	if !l.shown {
+	if l.shown == 0 {
 		return
 	}
-	_, err := io.WriteString(l.w, "\r\x1b[K")
+	_, err := io.WriteString(l.w, l.home()+"\r\x1b[K")
 	l.note(err)
-	l.shown = false
+	l.shown = 0
 }
 
 func (l *Live) redraw() {
@@ -169,11 +170,21 @@ func (l *Live) redraw() {
 			more := " (and " + plural(n, "other") + ")"
 			text = clip(text, max(l.width()-len(more), 0), l.o.ASCII) + more
 		}
-		_, err := io.WriteString(l.w, "\r"+text+"\x1b[K")
+		_, err := io.WriteString(l.w, l.home()+"\r"+strings.ReplaceAll(text, "\n", "\x1b[K\r\n")+"\x1b[K")
 		l.note(err)
-		l.shown = true
+		l.shown = strings.Count(text, "\n") + 1
 		return
 	}
+	l.clear()
+}
+
+// home goes back to the first line of a drawing that has several, and takes
+// them away.
+func (l *Live) home() string {
+	if l.shown < 2 {
+		return ""
+	}
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", l.shown-1)
 }
 
 func (l *Live) note(err error) {

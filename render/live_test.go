@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,5 +163,63 @@ func TestLiveKeepsError(t *testing.T) {
 	l.Println("x")
 	if l.Err() == nil {
 		t.Error("no error")
+	}
+}
+
+// TestLiveBoard reads the escape sequences themselves: each drawing takes the
+// lines of the one before it away.
+func TestLiveBoard(t *testing.T) {
+	c := retrytest.NewFakeClock(epoch())
+	var b syncBuffer
+	l := NewLive(&b, LiveOptions{Terminal: true, Clock: c, Width: func() int { return 12 }})
+	var lines atomic.Pointer[[]string]
+	lines.Store(&[]string{"one", "two is too long"})
+	refresh, done := l.Board(func() []string { return append([]string(nil), *lines.Load()...) })
+	b.expect(t, "\rone\x1b[K\r\ntwo is too…\x1b[K")
+	l.Println("said")
+	b.expect(t, "\r\x1b[1A\x1b[J\r\x1b[Ksaid\n\rone\x1b[K\r\ntwo is too…\x1b[K")
+	lines.Store(&[]string{"two"})
+	step(c, time.Second, 1)
+	b.expect(t, "\r\x1b[1A\x1b[J\rtwo\x1b[K")
+	lines.Store(new([]string))
+	refresh()
+	b.expect(t, "\r\x1b[K")
+	many := strings.Split(strings.Repeat("x ", 20), " ")[:20]
+	lines.Store(&many)
+	step(c, time.Second, 1)
+	if got := b.take(); strings.Count(got, "x") != 11 || !strings.HasSuffix(got, "and 9 more\x1b[K") {
+		t.Errorf("twenty lines: %q", got)
+	}
+	done()
+	b.expect(t, "\r\x1b[11A\x1b[J\r\x1b[K")
+	refresh, done = NewLive(&b, LiveOptions{}).Board(func() []string { t.Error("drawn"); return nil })
+	refresh()
+	done()
+	b.expect(t, "")
+}
+
+// syncBuffer gives what was written since it was asked last.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.b.Reset()
+	return s.b.String()
+}
+
+func (s *syncBuffer) expect(t *testing.T, want string) {
+	t.Helper()
+	if got := s.take(); got != want {
+		t.Errorf("wrote %q, want %q", got, want)
 	}
 }

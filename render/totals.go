@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -79,4 +80,33 @@ func (l *Live) Status(text func() string) (done func()) {
 	return l.start(&liveItem{delay: quiet, draw: func(columns int) (string, time.Duration) {
 		return clip(text(), columns, l.o.ASCII), tick
 	}})
+}
+
+// most is how many lines Board shows: a terminal is not endlessly high.
+const most = 12
+
+// Board shows lines at the terminal's end and draws them anew each second and
+// when refresh is called, until done is called; elsewhere nothing. Where there
+// are too many, the last line says how many more. lines must not call l.
+func (l *Live) Board(lines func() []string) (refresh, done func()) {
+	if !l.o.Terminal {
+		return func() {}, func() {}
+	}
+	it := &liveItem{draw: func(columns int) (string, time.Duration) {
+		list := lines()
+		if len(list) > most {
+			list = append(list[:most-1:most-1], "and "+strconv.Itoa(len(list)-most+1)+" more")
+		}
+		for i := range list {
+			list[i] = clip(list[i], columns, l.o.ASCII)
+		}
+		return strings.Join(list, "\n"), time.Second
+	}}
+	done = l.start(it)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		it.text, _ = it.draw(l.width())
+		l.redraw()
+	}, done
 }

@@ -65,7 +65,7 @@ var classTable = [...]ClassInfo{
 	{Class: ClassClosed, Examples: "reset or closed after a byte of the request went out and before the response's head", Transient: true, Final: TransportError, Selectable: true},
 	{Class: ClassTimeout, Examples: "the attempt's own limit, low speed", Transient: true, Final: TransportError, Selectable: true},
 	{Class: ClassTruncated, Examples: "body short of Content-Length, chunked without its end, stream reset in the body", Transient: true, Final: TransportError, Selectable: true},
-	{Class: ClassProtocol, Examples: "the response is not HTTP, header block too large", Final: TransportError, Selectable: true},
+	{Class: ClassProtocol, Examples: "the response is not HTTP or not TLS, header block too large", Final: TransportError, Selectable: true},
 	{Class: ClassRedirect, Examples: "too many, refused scheme", Final: RedirectError},
 	{Class: ClassDecode, Examples: "content coding wrong", Final: TransportError, Selectable: true},
 	{Class: ClassChecksum, Examples: "--checksum does not match", Transient: true, Final: ChecksumMismatch},

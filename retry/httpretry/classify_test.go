@@ -53,7 +53,7 @@ func TestClassify(t *testing.T) {
 		{"write_reset", &net.OpError{Op: "write", Err: text("broken pipe")}, retry.ClassClosed},
 		{"closed", net.ErrClosed, retry.ClassClosed},
 		{"authority", x509.UnknownAuthorityError{}, retry.ClassCert},
-		{"scheme_mismatch", http.ErrSchemeMismatch, retry.ClassCert},
+		{"scheme_mismatch", http.ErrSchemeMismatch, retry.ClassProtocol},
 		{"gzip_checksum", gzip.ErrChecksum, retry.ClassDecode},
 		{"flate", flate.CorruptInputError(7), retry.ClassDecode},
 		{"too_large", &http.MaxBytesError{Limit: 1}, retry.ClassSize},

@@ -115,7 +115,7 @@ func setupClass(c retry.Class, p retry.Phase) retry.Class {
 	case c == retry.ClassClosed && p == retry.PhaseTLS:
 		return retry.ClassTLS
 	case c == retry.ClassProtocol && p == retry.PhaseTLS:
-		return retry.ClassCert
+		return c // no TLS is spoken there
 	case c == retry.ClassClosed || c == retry.ClassTruncated:
 		return retry.ClassProxy
 	case c == retry.ClassProtocol:

@@ -22,8 +22,9 @@ func handshake(err error) retry.Class {
 	alert, hasAlert := TLSAlert(err)
 	text := root(err).Error()
 	switch {
-	case hasAlert && FinalAlert(alert), errors.As(err, &record), errors.As(err, &ech),
-		errors.Is(err, http.ErrSchemeMismatch), isTLSText(text):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return retry.ClassProtocol
+	case hasAlert && FinalAlert(alert), errors.As(err, &ech), isTLSText(text):
 		return retry.ClassCert
 	case hasAlert, isHandshakeTimeoutText(text):
 		return retry.ClassTLS

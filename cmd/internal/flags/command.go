@@ -47,16 +47,16 @@ func Command(full bool, subs ...*cobra.Command) *cobra.Command {
 func (s *Subcommand) command(table []Flag) *cobra.Command {
 	c := &cobra.Command{
 		Use: strings.TrimSpace(s.Name + " " + s.Args), Short: s.Short, ValidArgs: s.Words,
-		Args: cobra.ArbitraryArgs, Run: func(*cobra.Command, []string) {}, DisableFlagParsing: len(s.Flags) == 0,
+		Args: cobra.ArbitraryArgs, Run: func(*cobra.Command, []string) {}, DisableFlagParsing: !s.takesFlags(),
 	}
-	if len(s.Flags) == 0 {
+	if !s.takesFlags() {
 		return c
 	}
 	for i := range s.Flags {
 		addFlag(c, &s.Flags[i])
 	}
 	for i := range table {
-		if f := &table[i]; s.Retry && f.Category == CatRetry || slices.Contains(s.Borrowed, f.Name) {
+		if f := &table[i]; s.All || s.Retry && f.Category == CatRetry || slices.Contains(s.Borrowed, f.Name) {
 			addFlag(c, f)
 		}
 	}

@@ -100,7 +100,7 @@ const durationText = "D is a duration: seconds with decimals (2, 0.5), or with u
 
 // markdownCommand writes the flags of a sub-command that has some.
 func markdownCommand(b *strings.Builder, s *Subcommand) {
-	if len(s.Flags) == 0 {
+	if !s.takesFlags() {
 		return
 	}
 	fmt.Fprintf(b, "\n## bide %s\n\n%s. %s\n\n%s\n", s.Name, markdownText(s.Short), markdownText(s.Long), markdownText(s.borrows()))
@@ -174,7 +174,7 @@ func WriteMan(w io.Writer) error {
 
 // manCommand writes the flags of a sub-command that has some.
 func manCommand(b *strings.Builder, s *Subcommand) {
-	if len(s.Flags) == 0 {
+	if !s.takesFlags() {
 		return
 	}
 	fmt.Fprintf(b, ".SS bide %s\n%s.PP\n%s", roff(s.Name), roffLine(s.Long), roffLine(s.borrows()))

@@ -15,6 +15,7 @@ const exitCodesIntro = "A number that curl has means what it means there. Codes 
 	"- **75** (EX_TEMPFAIL) takes the place of 22 when the last complete answer was a status that is worth another attempt, and attempts, cap, retry time, deadline or budget ended the operation: a later run may succeed. " +
 	"`next_attempt_at` in the timeline names the time, when the server did.\n" +
 	"- 28 when the deadline cut an attempt.\n" +
+	"- `bide wait` exits 75 whenever a limit ended it, whatever the last failure was.\n" +
 	"- `--no-fail` makes every complete response 0, as in curl.\n" +
 	"- With several URLs the code is that of the last one that failed; `--fail-early` stops at the first.\n\n" +
 	"In a script:\n\n```sh\nbide -sS \"$url\" > body.json\ncase $? in\n  0)  ;;                            # a complete, successful answer\n  75) echo 'try again later' ;;     # the server is there, and was busy to the end\n  22) echo 'not worth repeating' ;; # 404, 401, ...\n  *)  echo 'no complete answer' ;;  # name, connection, TLS, time\nesac\n```\n"

@@ -23,11 +23,13 @@ type Subcommand struct {
 	Borrowed []string // names of the root command's that it takes, too
 	Retry    bool     // the retry flags are among them
 	Files    bool     // its arguments are files
+	All      bool     // it takes every flag of the root command
 }
 
 // Subcommands lists them in the order of help.
 func Subcommands() []Subcommand {
 	return []Subcommand{
+		waitCommand(),
 		planCommand(),
 		{Name: "demo", Short: "The main job on an embedded scripted server: 429, 503, 200"},
 		{Name: "completion", Args: "SHELL", Short: "Print the completion script for bash, zsh, fish or powershell", Words: shells()},

@@ -39,6 +39,7 @@ type Global struct {
 	Help                       bool
 	HelpCategory               string // "" one screen; else the topic for WriteHelp
 	Version                    bool
+	Wait                       bool // bide wait: see ParseWait
 	Seed                       *uint64
 	CookieJar                  string // -c, "-" stdout
 	CookieFiles                []string

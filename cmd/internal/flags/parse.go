@@ -72,14 +72,16 @@ type parser struct {
 	vars       variables.Set
 	asCurl     source // where --as-curl was given
 	shared     int    // headers that come from the default config file
+	wait       bool   // of bide wait
 }
 
 // Parse reads a whole command line of the root command (without the program's
 // name), BIDE_* variables and config files. It opens files that -K and -H @file
 // name, and nothing else. The error is a *UsageError. Options share no memory
 // with args, so that ScrubArgs can overwrite those afterwards.
-func Parse(args []string, env Env) (*Options, error) {
-	p := newParser(env)
+func Parse(args []string, env Env) (*Options, error) { return newParser(env).parse(args) }
+
+func (p *parser) parse(args []string) (*Options, error) {
 	tokens, stop, err := p.prepare(args)
 	if err != nil {
 		return nil, err

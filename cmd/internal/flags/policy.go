@@ -13,13 +13,13 @@ func (p *parser) buildPolicy() error {
 	if err := p.settleSpellings(); err != nil {
 		return err
 	}
-	pol := retry.DefaultPolicy()
+	pol := p.preset()
 	p.curlSpellings(&pol)
 	p.durations(&pol)
 	p.words(&pol)
 	p.raiseCap(&pol)
 	p.vouchers(&pol)
-	if pol.MaxTime > 0 && !p.patienceGiven() {
+	if pol.MaxTime > 0 && !p.wait && !p.patienceGiven() {
 		pol.Deadline = pol.MaxTime // R6.4
 	}
 	if err := p.checkBounds(&pol); err != nil {
@@ -184,6 +184,9 @@ func (p *parser) patienceGiven() bool {
 func (p *parser) checkBounds(pol *retry.Policy) error {
 	switch {
 	case pol.Attempts == retry.Unlimited && pol.Deadline == 0 && pol.RetryMaxTime == 0:
+		if !p.has("attempts") {
+			return usagef("%s 0 leaves bide wait without an end; give it --attempts or --retry-max-time", p.settings["deadline"].name)
+		}
 		return usagef("%s: unlimited needs a time bound; add --deadline or --retry-max-time", p.settings["attempts"].name)
 	case pol.Cap > 0 && pol.Base > pol.Cap:
 		name := "--base"

@@ -34,7 +34,7 @@ func (p *parser) keep(f *Flag, text string) error {
 	if err := f.check(text); err != nil {
 		return err
 	}
-	if old, ok := p.settings[f.Name]; !ok || old.src <= p.src {
+	if old, ok := p.settings[f.Name]; (!ok || old.src <= p.src) && !p.overruled(f) {
 		p.settings[f.Name] = setting{text: text, src: p.src, name: p.nameFor(f)}
 	}
 	return nil

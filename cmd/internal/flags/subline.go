@@ -126,18 +126,23 @@ func (h *helpWriter) commandFlags(s *Subcommand) {
 		h.line("")
 		h.wrapped("", 0, s.Long)
 	}
-	if len(s.Flags) == 0 {
+	if !s.takesFlags() {
 		return
 	}
 	h.line("")
 	for i := range s.Flags {
 		h.flagLine(&s.Flags[i])
 	}
-	if len(s.Borrowed) > 0 {
+	if s.All {
+		h.wrapped("", 0, s.borrows())
+	} else if len(s.Borrowed) > 0 {
 		h.line("")
 		h.wrapped("", 0, s.borrows())
 	}
 }
+
+// takesFlags reports whether flags are parsed on its line.
+func (s *Subcommand) takesFlags() bool { return len(s.Flags) > 0 || s.All }
 
 // borrows says which of the root command's flags a sub-command takes, too.
 func (s *Subcommand) borrows() string {
@@ -146,7 +151,10 @@ func (s *Subcommand) borrows() string {
 		names = append(names, "--"+name)
 	}
 	text := strings.Join(names, ", ")
-	if s.Retry {
+	switch {
+	case s.All:
+		return "It takes every flag of requests."
+	case s.Retry:
 		return "Also every retry flag (bide -h retry), with its variable and the config file, and " + text + "."
 	}
 	return "Also " + text + "."

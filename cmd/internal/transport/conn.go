@@ -16,7 +16,7 @@ import (
 
 // Target is where a request wants to go.
 type Target struct {
-	Scheme string // "http" or "https"
+	Scheme string // "http", "https", or "tcp": a connection, and nothing said on it
 	Host   string // name or literal address, without brackets
 	Port   string
 }

@@ -163,7 +163,7 @@ func (m *maker) tlsConfigs() (origin, proxy *tls.Config, err *Error) {
 		}
 	}
 	switch m.route.target.Scheme {
-	case "http":
+	case "http", "tcp":
 	case "https":
 		origin, err = m.tlsConfig(&m.s.TLS, m.route.target.Host, m.alpn())
 	default:

@@ -42,7 +42,7 @@ func newRoute(t Target, s *Settings) *route {
 	}
 	if r.proxy != nil && r.proxy.isHTTP() {
 		// An absolute URI names the origin, so it cannot lead to another host.
-		r.tunnel = t.Scheme == "https" || r.proxy.Tunnel || r.redirected
+		r.tunnel = t.Scheme != "http" || r.proxy.Tunnel || r.redirected
 	}
 	r.key = r.poolKey(s)
 	return r

@@ -98,7 +98,7 @@ func TestHandshakeClasses(t *testing.T) {
 		{"cut", listen(t, hello), TLS{}, retry.ClassTLS, "SSL connect error: connection to 127.0.0.1 closed during the handshake"},
 		{"cut in a record", raw("\x16\x03\x03\x01\x00half"), TLS{}, retry.ClassTLS, "SSL connect error: connection to 127.0.0.1 closed during the handshake"},
 		{"reset", listen(t, func(c net.Conn) { hello(c); reset(c) }), TLS{}, retry.ClassTLS, "SSL connect error: connection to 127.0.0.1: connection reset by peer"},
-		{"plain text", raw("HTTP/1.1 400 Bad Request\r\n\r\n"), TLS{}, retry.ClassCert, "SSL connect error: wrong version number"},
+		{"plain text", raw("HTTP/1.1 400 Bad Request\r\n\r\n"), TLS{}, retry.ClassProtocol, "SSL connect error: wrong version number"},
 		{"alert handshake_failure", alert(40), TLS{}, retry.ClassCert, "SSL connect error: alert from 127.0.0.1: tls: handshake failure"},
 		{"alert internal_error", alert(80), TLS{}, retry.ClassTLS, "SSL connect error: alert from 127.0.0.1: tls: internal error"},
 		{"alert protocol_version", serve(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }), TLS{Max: tls.VersionTLS12}, retry.ClassCert,

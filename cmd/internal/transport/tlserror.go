@@ -79,8 +79,8 @@ func (m *maker) tlsFailed(err error, host string) *Error {
 	}
 	var record tls.RecordHeaderError
 	if errors.As(err, &record) {
-		// What speaks no TLS on this port will not do so in a second.
-		return m.fail(retry.ClassCert, exitcode.TLS, retry.PhaseTLS,
+		// What speaks no TLS on this port will hardly do so in a second.
+		return m.fail(retry.ClassProtocol, exitcode.TLS, retry.PhaseTLS,
 			"SSL connect error: wrong version number: "+where+" does not speak TLS on this port", err)
 	}
 	switch {

@@ -1,0 +1,44 @@
+package exchange
+
+import (
+	"context"
+
+	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
+)
+
+// Connect makes attempt number n where a connection is all that is asked for
+// (tcp://): name, proxy and socket, then the connection is closed. Nothing is
+// sent, so there is no hop (R1.1). The Response is never nil.
+func (o *Operation) Connect(ctx context.Context, _ int) (*Response, retry.Outcome) {
+	clock := o.Client.Clock
+	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1, began: clock.Mono()}, at: firstHop(o.Template)}
+	a.r.URL = a.at.url
+	settings, err := a.settings()
+	if err == nil {
+		err = a.connect(settings)
+	}
+	if err != nil {
+		outcome := a.broke(err)
+		o.tell(outcome)
+		return a.r, outcome
+	}
+	return a.r, retry.Outcome{
+		Sent: retry.SentNothing, Phase: retry.PhaseDone, Origin: a.at.url.Origin(), SeenAt: clock.Mono(), Total: -1,
+	}
+}
+
+func (a *attempt) connect(settings *transport.Settings) error {
+	if err := a.ended(retry.PhaseConnect); err != nil {
+		return err
+	}
+	conn, err := a.op.Client.Pool.Get(a.ctx, a.target(), settings, a.op.Client.Trace)
+	if err != nil {
+		a.undialed(err)
+		return err
+	}
+	a.connected(conn)
+	// It was never used: what its closing says changes nothing.
+	_ = conn.Close()
+	return nil
+}

@@ -1,0 +1,228 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// runWait is bide wait: the root command with other defaults (flags.ParseWait).
+// Its operations run side by side, so that one deadline holds for all.
+func runWait(ctx context.Context, env Env, args []string) exitcode.Code {
+	env.Args = args
+	if len(env.Argv) > 0 {
+		env.Argv = env.Argv[1:]
+	}
+	return requests(ctx, env, flags.ParseWait, "wait")
+}
+
+// waits asks all URLs until each has answered.
+func (r *run) waits(ctx context.Context) exitcode.Code {
+	if code, bad := r.refuseBadURLs(ctx); bad {
+		return code
+	}
+	r.board = newBoard(r)
+	code := r.crew.operations(ctx)
+	r.board.close()
+	return code
+}
+
+// refuseBadURLs reports a URL that cannot be asked before any other is: no
+// waiting makes it right.
+func (r *run) refuseBadURLs(ctx context.Context) (code exitcode.Code, bad bool) {
+	for i := range r.options.Groups {
+		g := &prepared{Group: &r.options.Groups[i]}
+		for _, arg := range g.URLs {
+			if err := r.checkURL(g, arg); err != nil {
+				return r.refuse(ctx, err), true
+			}
+		}
+	}
+	return exitcode.OK, false
+}
+
+// checkURL reads all that the globs of arg stand for.
+func (r *run) checkURL(g *prepared, arg flags.URLArg) error {
+	urls, err := glob(g, arg.URL)
+	if err != nil {
+		return err
+	}
+	for match := range urls.All() {
+		u, err := r.parseURL(g.Group, match.URL)
+		if err != nil {
+			return err
+		}
+		if u.Scheme != "tcp" {
+			if err := allowScheme(g.Protocols, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tryOnce makes attempt n: a request, or of tcp:// a connection.
+func (op *operation) tryOnce(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
+	if op.template.URL.Scheme == "tcp" {
+		return op.exchange.Connect(ctx, n)
+	}
+	return op.exchange.Attempt(ctx, n)
+}
+
+// glanceLimit is how much of a body bide wait reads before it believes that the
+// rest will come, too.
+const glanceLimit = 1 << 20
+
+// glance reads a body that goes nowhere: one that breaks off is no answer yet.
+// A stream of events has no end to wait for.
+func (out *output) glance(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	if eventStream(r) {
+		r.Discard()
+		return o
+	}
+	after := r.Deliver(ctx, &sinkhole{left: glanceLimit}, o)
+	if errors.Is(after.Err, errEnough) {
+		return o
+	}
+	return after
+}
+
+// sinkhole drops what it is given, and has enough at some point.
+type sinkhole struct{ left int }
+
+func (s *sinkhole) Write(p []byte) (int, error) {
+	if s.left -= len(p); s.left < 0 {
+		return 0, errEnough
+	}
+	return len(p), nil
+}
+
+var _ io.Writer = (*sinkhole)(nil)
+
+// waitCode is R10.3c: a limit that ended a wait leaves hope, whatever was last
+// seen.
+func waitCode(reason retry.Reason, code exitcode.Code) exitcode.Code {
+	if code != exitcode.OK && (stoppedByLimit(reason) || reason == retry.DeadlineExceeded) {
+		return exitcode.Temporary
+	}
+	return code
+}
+
+// overtaken: another URL of the same wait ended it, and that was told.
+func (op *operation) overtaken(rec *retry.Record) bool {
+	return op.run.options.Global.Wait && errors.Is(rec.Limit, earlyError{})
+}
+
+// board is the progress of bide wait: a line for each URL that does not answer
+// yet. On a terminal they stand at its end; elsewhere each reason is told once,
+// so that a log stays short, and nothing ticks.
+type board struct {
+	run *run
+	// refresh draws the lines anew, done takes them from the terminal.
+	refresh, done func()
+
+	mu    sync.Mutex
+	lines []*boardLine // in the order of the operations
+}
+
+// boardLine is one operation's.
+type boardLine struct {
+	render.NotYet
+	board *board
+	index int
+	told  map[string]bool // reasons
+}
+
+// newBoard shows the board; nil where nobody looks.
+func newBoard(r *run) *board {
+	if r.console.silent {
+		return nil
+	}
+	b := &board{run: r}
+	b.refresh, b.done = r.console.live.Board(b.draw)
+	return b
+}
+
+func (b *board) close() {
+	if b != nil {
+		b.done()
+	}
+}
+
+func (b *board) draw() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	elapsed := b.run.env.Clock.Mono() - b.run.began
+	lines := make([]string, 0, len(b.lines))
+	for _, l := range b.lines {
+		if l.Reason != "" || elapsed >= time.Second {
+			l.Elapsed = elapsed
+			lines = append(lines, l.Live(b.run.console.ascii))
+		}
+	}
+	return lines
+}
+
+// enter puts op on the board; nil without one.
+func (b *board) enter(op *operation) *boardLine {
+	if b == nil {
+		return nil
+	}
+	l := &boardLine{board: b, index: op.index, told: make(map[string]bool)}
+	l.Name = op.run.redactor.Text(render.Origin(op.origin))
+	l.Deadline = op.group.Policy.Deadline
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := len(b.lines)
+	for at > 0 && b.lines[at-1].index > l.index {
+		at--
+	}
+	b.lines = append(b.lines[:at], append([]*boardLine{l}, b.lines[at:]...)...)
+	return l
+}
+
+// notYet takes the outcome of an attempt down that is not the last.
+func (l *boardLine) notYet(n render.Notices, e retry.Event) {
+	c := l.board.run.console
+	l.board.mu.Lock()
+	l.Reason, l.Attempts = n.Reason(e.Outcome), e.Number
+	kind := string(e.Outcome.Class) + strconv.Itoa(e.Outcome.Status)
+	news := !l.told[kind]
+	l.told[kind] = true
+	l.board.mu.Unlock()
+	l.board.refresh()
+	if !news || c.live.Terminal() {
+		return
+	}
+	until := ""
+	if l.Deadline > 0 {
+		until = render.Clock(l.board.run.env.Clock.Wall().Add(l.Deadline-e.Offset), n.Location)
+	}
+	c.live.Println(l.Line(until))
+}
+
+// leave takes the line away, and says so when there was something to wait for.
+func (l *boardLine) leave(rec *retry.Record) {
+	b := l.board
+	b.mu.Lock()
+	for i, other := range b.lines {
+		if other == l {
+			b.lines = append(b.lines[:i], b.lines[i+1:]...)
+			break
+		}
+	}
+	b.mu.Unlock()
+	b.refresh()
+	if n := len(rec.Attempts); n > 1 && rec.Reason == retry.Success {
+		b.run.console.notice(render.Answered(l.Name, rec.Attempts[n-1].Outcome.Status, n, rec.Elapsed, b.run.console.ascii))
+	}
+}
