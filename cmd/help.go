@@ -26,6 +26,10 @@ func printHelp(env Env, topic string) exitcode.Code {
 	return printed(env, func(w io.Writer) error { return flags.WriteHelp(w, topic) })
 }
 
+func printCommandHelp(env Env, name string) exitcode.Code {
+	return printed(env, func(w io.Writer) error { return flags.WriteCommandHelp(w, name) })
+}
+
 // runCompletion prints the completion script of a shell.
 func runCompletion(_ context.Context, env Env, args []string) exitcode.Code {
 	if len(args) != 1 {

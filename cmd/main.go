@@ -27,6 +27,7 @@ func commands() []command {
 	return []command{
 		{"wait", runWait},
 		{"plan", runPlan},
+		{"timeline", runTimeline},
 		{"demo", runDemo},
 		{"completion", runCompletion},
 		{"version", runVersion},

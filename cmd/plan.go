@@ -18,7 +18,7 @@ func runPlan(ctx context.Context, env Env, args []string) exitcode.Code {
 		return reportUsage(ctx, env, err)
 	}
 	if o.Global.Help {
-		return printHelp(env, "plan")
+		return printCommandHelp(env, "plan")
 	}
 	group := &o.Groups[0]
 	request := plan.Request{

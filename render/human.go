@@ -17,6 +17,7 @@ type Options struct {
 	Color    bool           // decided by the caller alone
 	ASCII    bool           // nothing beyond ASCII is written
 	Location *time.Location // of instants; nil is UTC
+	Dated    bool           // tell when the operation started: for timelines of another day
 }
 
 // Beyond maxShown attempts, those after the first edge and before the last
@@ -107,6 +108,9 @@ func (s *sheet) write(b *strings.Builder) {
 	if op.IdempotencyKey != nil {
 		s.line(row{{"Idempotency-Key: " + Text(*op.IdempotencyKey), dim}})
 	}
+	if s.o.Dated && !op.StartedAt.IsZero() {
+		s.line(row{{"started " + Instant(op.StartedAt.Time, time.Time{}, s.o.Location), dim}})
+	}
 	if op.InitialWaitMS >= leastHold {
 		s.detail("held "+s.dur(time.Duration(op.InitialWaitMS))+" before the first attempt: another request was told to wait", plain)
 	}
@@ -168,7 +172,7 @@ func title(a *Attempt) string {
 	case a.Status != nil && *a.Status > 0:
 		return strconv.Itoa(*a.Status) + ", " + Text(class)
 	case class == "":
-		return "connected" // nothing else was asked for
+		return connected
 	}
 	return Text(class) + " error"
 }

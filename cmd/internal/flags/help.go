@@ -31,6 +31,7 @@ func Subcommands() []Subcommand {
 	return []Subcommand{
 		waitCommand(),
 		planCommand(),
+		timelineCommand(),
 		{Name: "demo", Short: "The main job on an embedded scripted server: 429, 503, 200"},
 		{Name: "completion", Args: "SHELL", Short: "Print the completion script for bash, zsh, fish or powershell", Words: shells()},
 		{Name: "version", Short: "Print version, commit, Go and features"},
@@ -57,6 +58,14 @@ func WriteHelp(w io.Writer, topic string) error {
 	if !h.topic(topic) {
 		return usagef("no help on %s; topics: %s, or a flag", quote(topic), strings.Join(topics(), ", "))
 	}
+	_, err := io.WriteString(w, h.String())
+	return err
+}
+
+// WriteCommandHelp writes the help of a sub-command.
+func WriteCommandHelp(w io.Writer, name string) error {
+	h := &helpWriter{}
+	h.command(name)
 	_, err := io.WriteString(w, h.String())
 	return err
 }
@@ -89,6 +98,12 @@ func (h *helpWriter) topic(topic string) bool {
 			if c.Name == CatRetry {
 				h.line("")
 				h.reasons()
+			}
+			for _, s := range Subcommands() {
+				if s.Name == topic {
+					h.line("")
+					h.command(topic)
+				}
 			}
 			return true
 		}

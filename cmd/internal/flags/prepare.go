@@ -20,11 +20,11 @@ func (p *parser) prepare(args []string) (tokens []string, stop bool, err error) 
 			for w.i++; w.i < len(args); w.i++ {
 				w.positional(args[w.i])
 			}
-		case a == "-":
+		case a == "-" && (p.sub == nil || !p.sub.words):
 			err = usagef("- is not a URL")
 		case strings.HasPrefix(a, "--"):
 			err = w.long(a[2:])
-		case strings.HasPrefix(a, "-"):
+		case strings.HasPrefix(a, "-") && a != "-":
 			err = w.short(a)
 		default:
 			w.positional(a)

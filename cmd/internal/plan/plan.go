@@ -118,10 +118,10 @@ type walk struct {
 	outcomes []given
 	repeats  bool // the last outcome comes again and again
 	// Of the attempt that comes next.
-	misdirected  int
-	short, long  lane
-	mean         time.Duration // from the start, while the long lane lasts
-	waits, shown int
+	misdirected int
+	short, long lane
+	mean        time.Duration // from the start, while the long lane lasts
+	waits       int
 }
 
 // lane is one way through the operation.
