@@ -14,9 +14,6 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
-// partialSuffix is what the name of a body that is not yet whole ends in (-C -).
-const partialSuffix = ".part"
-
 // partialRecord stands beside a partial file: what it is the beginning of. The
 // URL may hold secrets, so only its hash is kept.
 type partialRecord struct {

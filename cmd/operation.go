@@ -266,6 +266,9 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	if code != exitcode.OK && !outfileBroken(last.Err) && !op.overtaken(rec) {
 		op.explain(doc, last)
 	}
+	if left := op.output.swept(); left != "" {
+		r.console.notice("removed " + render.Text(left) + ", which an earlier run had left behind")
+	}
 	if notice := op.output.notice(last); notice != "" {
 		r.console.notice(notice)
 	}

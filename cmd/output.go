@@ -65,7 +65,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 		out.path, out.urlPath = name, name
 		out.sink = outfile.File(outfile.FileSpec{
 			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
-			Existing: op.existing(), Partial: name + partialSuffix, Whole: out.check != nil,
+			Existing: op.existing(), Partial: outfile.PartialName(name), Whole: out.check != nil,
 		})
 	case op.run.timeline.ownsStdout() && !op.run.options.Global.Wait:
 		out.capture = outfile.Capture(captureLimit)
@@ -355,7 +355,7 @@ func (out *output) notice(o retry.Outcome) string {
 		return ""
 	}
 	if file, ok := out.sink.(*outfile.FileSink); ok && file.Kept() > 0 {
-		return fmt.Sprintf("%s%s keeps %d bytes; -C - goes on from there", render.Text(out.path), partialSuffix, file.Kept())
+		return fmt.Sprintf("%s keeps %d bytes; -C - goes on from there", render.Text(file.Partial()), file.Kept())
 	}
 	if out.unmet {
 		return render.Text(out.path) + " not written: the server has nothing that -z asks for"
@@ -365,6 +365,14 @@ func (out *output) notice(o retry.Outcome) string {
 	}
 	if o.Status >= 300 && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
 		return fmt.Sprintf("%s not written (HTTP %d)", render.Text(out.path), o.Status)
+	}
+	return ""
+}
+
+// swept is what an earlier run that was killed had left beside the file, "" nothing.
+func (out *output) swept() string {
+	if file, ok := out.sink.(*outfile.FileSink); ok {
+		return file.Swept()
 	}
 	return ""
 }

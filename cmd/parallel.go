@@ -34,6 +34,7 @@ type crew struct {
 
 	mu        sync.Mutex
 	code      exitcode.Code
+	lanes     []*lane // of the workers
 	transfers map[*exchange.Response]struct{}
 }
 
@@ -143,7 +144,16 @@ func (c *crew) work(ctx context.Context, first task) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &lane{}
+	c.mu.Lock()
+	c.lanes = append(c.lanes, l)
+	c.mu.Unlock()
 	defer l.watch(ctx)()
+	whole := false
+	defer func() {
+		if !whole {
+			c.crashed()
+		}
+	}()
 	for t, more := first, true; more; t, more = c.next() {
 		switch {
 		case ctx.Err() != nil:
@@ -153,6 +163,19 @@ func (c *crew) work(ctx context.Context, first task) {
 			c.running.Add(1)
 			c.ended(c.run.operate(ctx, l, t.group, t.job))
 			c.running.Add(-1)
+		}
+	}
+	whole = true
+}
+
+// crashed gives up the outputs of all workers: a panic ends the process under
+// them, and each of them cleans up only what is its own.
+func (c *crew) crashed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.lanes {
+		if out := l.output.Load(); out != nil {
+			out.abandon()
 		}
 	}
 }

@@ -22,6 +22,12 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"bide": func() { os.Exit(cmd.Main(context.Background(), cmd.SystemEnv())) },
+		// bide-panics is bide with a fault where it draws its jitter.
+		"bide-panics": func() {
+			env := cmd.SystemEnv()
+			env.Rand = func() float64 { panic("a fault") }
+			os.Exit(cmd.Main(context.Background(), env))
+		},
 		// bide-canceled is bide whose caller has given up before the start.
 		"bide-canceled": func() {
 			ctx, cancel := context.WithCancel(context.Background())

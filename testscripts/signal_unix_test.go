@@ -8,12 +8,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// signal sends INT, TERM, STOP or CONT to a program in the background.
+// signal sends a signal to a program in the background.
 func signal(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "signal NAME SIGNAL")
 	sig, ok := map[string]syscall.Signal{
 		"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT,
+		"HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
 	}[args[1]]
-	want(ts, ok, "signal NAME INT|TERM|STOP|CONT")
+	want(ts, ok, "signal NAME INT|TERM|HUP|KILL|STOP|CONT")
 	ts.Check(background(ts, args[0]).Process.Signal(sig))
 }

@@ -44,7 +44,7 @@ var outputFlags = [...]Flag{
 	{Name: "remote-time", Short: "R", Category: CatOutput, Help: "Give the file the time of the response's Last-Modified",
 		Long: "The time is set before the file gets its name.", flag: func(p *parser) *bool { return &p.g.RemoteTime }},
 	{Name: "continue-at", Short: "C", Arg: "OFFSET", Category: CatOutput, Kind: Value, Help: "Go on with a download at OFFSET; - where the file ends",
-		Long: "With -, a body that breaks off stays as FILE.part, with a record of what it is beside it, and the next run goes on from there. Without one, the rest is added to what FILE holds, as curl does. FILE itself changes only when the body is whole.",
+		Long: "With -, a body that breaks off, or whose run is killed, stays as FILE.part, with a record of what it is beside it, and the next run goes on from there. Without one, the rest is added to what FILE holds, as curl does. FILE itself changes only when the body is whole.",
 		set:  setContinueAt},
 	{Name: "remove-on-error", Category: CatOutput, Help: "Leave no file behind when the operation fails",
 		Long: "A broken body never becomes a file anyway; the flag also keeps --fail-with-body from writing an error's body to one. A file that was there before stays.",

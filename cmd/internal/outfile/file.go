@@ -119,6 +119,16 @@ func (f *FileSink) Notice() string {
 	return ""
 }
 
+// Swept is the name of a temporary file for the same target that an earlier run
+// had left and that was removed, "" none.
+func (f *FileSink) Swept() string {
+	s, ok := f.peek().(*staged)
+	if !ok {
+		return ""
+	}
+	return s.swept
+}
+
 // Unhold is Stream.Unhold, where Path is no regular file.
 func (f *FileSink) Unhold() {
 	f.mu.Lock()

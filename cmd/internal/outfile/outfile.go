@@ -4,7 +4,9 @@
 // A Sink is opened by its first byte (or by Commit), so an operation that
 // fails before it has a body leaves nothing behind. What it does not do: it
 // does not fsync (the rename is atomic towards other processes, not towards a
-// power failure), and replacing a file cuts it off from its hard links.
+// power failure), and replacing a file cuts it off from its hard links. A
+// process that is killed leaves its temporary file behind, where the next run
+// for the same target finds and removes it.
 package outfile
 
 import (

@@ -1,9 +1,11 @@
 package outfile
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // RecordSuffix is what the name of the record beside a partial file ends in.
@@ -16,19 +18,11 @@ const maxRecord = 64 << 10
 // size and record; a size of 0 is none. The file is claimed: of two runs at the
 // same time only one gets it.
 func (f *FileSink) TakeUp() (size int64, record []byte, err error) {
-	record, err = readRecord(f.spec.Partial + RecordSuffix)
-	if err != nil {
-		return 0, nil, nil //nolint:nilerr // without its record it is of no use
-	}
-	if info, err := os.Lstat(f.spec.Partial); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return 0, nil, nil //nolint:nilerr // likewise
-	}
 	s, err := f.staged()
 	if s == nil || err != nil {
 		return 0, nil, err
 	}
-	size, err = s.claim(f.spec.Partial, record)
-	return size, record, err
+	return s.takeUp(f.spec.Partial)
 }
 
 // Append begins with what the file holds already, and gives its size.
@@ -50,7 +44,8 @@ func (f *FileSink) Anew() {
 }
 
 // Keep makes a body that is given up stay as FileSpec.Partial, with record
-// beside it; nil takes that back.
+// beside it; nil takes that back. It stays, too, when the process is killed:
+// where that is possible the body grows at its place from now on.
 func (f *FileSink) Keep(record []byte) error {
 	s, err := f.staged()
 	if s == nil || err != nil {
@@ -58,9 +53,20 @@ func (f *FileSink) Keep(record []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.partial, s.record = f.spec.Partial, record
+	if s.state != stagedOpen {
+		return wrap(s.name, ErrAbandoned)
+	}
+	s.partial = f.spec.Partial
+	if record == nil {
+		s.withdraw()
+		return nil
+	}
+	s.place(record)
 	return nil
 }
+
+// Partial is FileSpec.Partial.
+func (f *FileSink) Partial() string { return f.spec.Partial }
 
 // Kept is the size of the body that stayed, 0 none.
 func (f *FileSink) Kept() int64 {
@@ -96,26 +102,104 @@ func readRecord(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxRecord))
 }
 
-// claim makes partial the temporary file; given up at once, it is as before.
-func (s *staged) claim(partial string, record []byte) (int64, error) {
+// takeUp makes partial the temporary file, under its own name; given up at once,
+// it is as before.
+func (s *staged) takeUp(partial string) (int64, []byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != stagedOpen {
-		return 0, wrap(s.name, ErrAbandoned)
+		return 0, nil, wrap(s.name, ErrAbandoned)
 	}
-	_ = s.file.Close() // nothing was written
-	if err := os.Rename(partial, s.temp); err != nil && !os.IsNotExist(err) {
-		return 0, wrap(partial, err)
+	file := takeOver(partial)
+	if file == nil {
+		return 0, nil, nil
 	}
-	s.partial, s.record = partial, record
-	_ = os.Remove(partial + RecordSuffix) // it is written again with the partial
-	file, err := os.OpenFile(s.temp, os.O_RDWR, 0)
+	record, err := readRecord(partial + RecordSuffix)
+	size, serr := file.Seek(0, io.SeekEnd)
+	if err != nil || serr != nil || size == 0 { // it is of no use
+		return 0, nil, file.Close()
+	}
+	if err := s.drop(); err != nil { // nothing was written
+		_ = file.Close()
+		return 0, nil, wrap(s.name, err)
+	}
+	s.file, s.temp, s.base = file, partial, size
+	s.partial, s.record, s.placed = partial, record, true
+	return size, record, nil
+}
+
+// place makes the temporary file the partial, with its record: what was received
+// survives whatever ends the process. Where it cannot be done now, stay tries
+// again. It wants the lock.
+func (s *staged) place(record []byte) {
+	if s.placed && bytes.Equal(s.record, record) {
+		return
+	}
+	s.record = record
+	if s.inPlace != nil {
+		return
+	}
+	if !s.placed && (!s.free() || os.Rename(s.temp, s.partial) != nil) {
+		return
+	}
+	s.temp, s.placed = s.partial, true
+	if writeRecord(s.partial+RecordSuffix, record) != nil {
+		s.withdraw()
+		s.record = record
+	}
+}
+
+// free reports whether the partial's name may be taken: nobody has it, or it is
+// what an earlier run left there, with its record, and no run works on it.
+func (s *staged) free() bool {
+	if _, err := os.Lstat(s.partial); os.IsNotExist(err) {
+		return true
+	}
+	if _, err := readRecord(s.partial + RecordSuffix); err != nil {
+		return false
+	}
+	left := takeOver(s.partial)
+	if left == nil {
+		return false
+	}
+	_ = left.Close()
+	return true
+}
+
+// withdraw takes place back. It wants the lock.
+func (s *staged) withdraw() {
+	s.record = nil
+	if !s.placed {
+		return
+	}
+	_ = os.Remove(s.partial + RecordSuffix) // a record without a body says nothing
+	f, path, _, err := createStaging(filepath.Dir(s.partial), filepath.Base(s.path), 0o600)
 	if err != nil {
-		return 0, wrap(s.name, err)
+		return // without its record it is of no use under this name, either
 	}
-	s.file = file
-	s.base, err = file.Seek(0, io.SeekEnd)
-	return s.base, wrap(s.name, err)
+	if err := os.Rename(s.temp, path); err != nil {
+		_ = os.Remove(path)
+	} else {
+		s.temp, s.placed = path, false
+	}
+	_ = f.Close()
+}
+
+// writeRecord replaces a record. It never writes through what somebody else has
+// put at its name.
+func writeRecord(path string, record []byte) error {
+	f, temp, err := createTemp(filepath.Dir(path), 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(record)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
 }
 
 func (s *staged) preload() (int64, error) {
@@ -135,22 +219,24 @@ func (s *staged) preload() (int64, error) {
 	return n, wrap(s.name, err)
 }
 
-// stay moves what was received to the partial's name; it wants the lock. False
-// is that there is nothing to keep, or no way.
+// stay leaves what was received under the partial's name; it wants the lock.
+// False is that there is nothing to keep, or no way.
 func (s *staged) stay() bool {
 	if s.record == nil || s.temp == "" || s.inPlace != nil {
 		return false
 	}
 	info, err := s.file.Stat()
-	if err != nil || info.Size() == 0 || s.file.Close() != nil {
+	if err != nil || info.Size() == 0 {
 		return false
 	}
-	record := s.partial + RecordSuffix
-	if err := os.WriteFile(record, s.record, 0o600); err != nil {
-		return false
-	}
-	if err := os.Rename(s.temp, s.partial); err != nil {
-		_ = os.Remove(record)
+	if !s.placed { // some systems do not rename what is open
+		if s.file.Close() != nil {
+			return false
+		}
+		if s.place(s.record); !s.placed {
+			return false
+		}
+	} else if s.file.Close() != nil {
 		return false
 	}
 	s.temp, s.kept = "", info.Size()

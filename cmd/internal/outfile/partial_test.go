@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -51,7 +52,11 @@ func TestPartial(t *testing.T) {
 	t.Run("taken_up_and_given_up_at_once", func(t *testing.T) {
 		s := open()
 		took(t, s, 5, "one")
-		took(t, open(), 0, "") // of two, one gets it
+		second := open()
+		took(t, second, 0, "") // of two, one gets it
+		must(t, second.Keep([]byte("two")))
+		put(t, second, "x")
+		must(t, second.Abandon()) // and leaves it alone
 		must(t, s.Abandon())
 		wantNames(t, dir, "f.part", "f.part.json")
 	})
@@ -103,12 +108,56 @@ func TestPartial(t *testing.T) {
 		must(t, s.Commit())
 		wantFile(t, path, "new")
 	})
+	t.Run("killed_while_it_grows", func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "f")
+		dead := File(FileSpec{Path: path, Partial: path + ".part"})
+		must(t, dead.Keep([]byte("one")))
+		put(t, dead, "0123")
+		must(t, dead.peek().(*staged).file.Close()) // what the system does for the dead
+		if runtime.GOOS != "windows" {
+			wantNames(t, dir, "f.part", "f.part.json")
+			s := File(FileSpec{Path: path, Partial: path + ".part"})
+			took(t, s, 4, "one")
+			put(t, s, "4567")
+			must(t, s.Commit())
+			wantFile(t, path, "01234567")
+			wantNames(t, dir, "f")
+		}
+	})
+	t.Run("somebody_elses_file_stays", func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "f")
+		must(t, os.WriteFile(path+".part", []byte("not ours"), 0o600))
+		s := File(FileSpec{Path: path, Partial: path + ".part"})
+		must(t, s.Keep([]byte("one")))
+		put(t, s, "0123")
+		must(t, s.Abandon())
+		wantFile(t, path+".part", "not ours")
+		wantNames(t, dir, "f.part")
+	})
+	t.Run("a_record_is_not_written_through_a_link", func(t *testing.T) {
+		dir := t.TempDir()
+		path, victim := filepath.Join(dir, "f"), filepath.Join(dir, "victim")
+		must(t, os.WriteFile(victim, []byte("precious"), 0o600))
+		if err := os.Symlink(victim, path+".part.json"); err != nil {
+			t.Skip("no symbolic links here")
+		}
+		s := File(FileSpec{Path: path, Partial: path + ".part"})
+		must(t, s.Keep([]byte("one")))
+		put(t, s, "0123")
+		must(t, s.Abandon())
+		wantFile(t, victim, "precious")
+		wantFile(t, path+".part.json", "one")
+	})
 	t.Run("a_link_is_not_taken_up", func(t *testing.T) {
 		must(t, os.WriteFile(path+".part.json", []byte("x"), 0o600))
 		if err := os.Symlink(path, path+".part"); err != nil {
 			t.Skip("no symbolic links here")
 		}
-		took(t, open(), 0, "")
+		s := open()
+		took(t, s, 0, "")
+		must(t, s.Abandon())
 		wantFile(t, path, "new")
 	})
 }

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -30,6 +28,8 @@ type staged struct {
 	partial string // where a body that is given up stays
 	record  []byte // beside it; nil: it does not stay
 	kept    int64  // size of what stayed
+	placed  bool   // temp is the partial, and the record stands beside it
+	swept   string // what an earlier run had left
 
 	existing Existing
 	modTime  time.Time // of the file when it is committed; zero leaves it
@@ -57,7 +57,7 @@ func newStaged(name, path string, info os.FileInfo, tempDir string) (*staged, er
 		mode = 0o600 // not more open than the target, at no time
 	}
 	var err error
-	s.file, s.temp, err = createTemp(filepath.Dir(path), mode)
+	s.file, s.temp, s.swept, err = createStaging(filepath.Dir(path), filepath.Base(path), mode)
 	switch {
 	case err == nil && s.exists:
 		if err := adopt(s.file, info); err != nil {
@@ -65,7 +65,7 @@ func newStaged(name, path string, info os.FileInfo, tempDir string) (*staged, er
 		}
 	case err != nil && s.exists && tempDir != "" && !errors.Is(err, os.ErrNotExist):
 		s.inPlace = err
-		s.file, s.temp, err = createTemp(tempDir, 0o600)
+		s.file, s.temp, s.swept, err = createStaging(tempDir, absolute(path), 0o600)
 	}
 	if err != nil {
 		return nil, err
@@ -80,20 +80,6 @@ func adopt(f *os.File, target os.FileInfo) error {
 		return err
 	}
 	return f.Chmod(target.Mode().Perm())
-}
-
-// createTemp makes a file of its own in dir. Its name does not grow with the
-// target's, which may be as long as the file system allows; mode is subject to
-// the umask, unlike os.CreateTemp's.
-func createTemp(dir string, mode os.FileMode) (*os.File, string, error) {
-	for try := 0; ; try++ {
-		path := filepath.Join(dir, ".bide-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-		if os.IsExist(err) && try < 100 {
-			continue
-		}
-		return f, path, err
-	}
 }
 
 // open gives the file to write to. The lock is not held while writing, so that
@@ -180,6 +166,9 @@ func (s *staged) rename() (done bool, err error) {
 	switch {
 	case err == nil:
 		s.temp, s.state = "", stagedDone
+		if s.placed {
+			_ = os.Remove(s.partial + RecordSuffix) // alone it says nothing
+		}
 		return true, nil
 	case s.exists && unrenamable(err):
 		s.inPlace = err
@@ -214,6 +203,14 @@ func (s *staged) copyInPlace() error {
 	derr := s.drop()
 	s.state = stagedDone
 	return errors.Join(err, derr)
+}
+
+// absolute is the path that identifies a target from everywhere.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }
 
 // notice says that the target was not replaced in one step.
@@ -252,6 +249,10 @@ func (s *staged) drop() error {
 		return err
 	}
 	s.temp = ""
+	if s.placed {
+		_ = os.Remove(s.partial + RecordSuffix) // alone it says nothing
+		s.placed = false
+	}
 	return nil
 }
 

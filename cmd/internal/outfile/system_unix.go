@@ -34,6 +34,28 @@ func dup(n int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// removesOpen: a file that is open can lose its name.
+const removesOpen = true
+
+// lockFile locks f for this process, until it is closed or the process ends.
+func lockFile(f *os.File) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var lerr error
+	err = c.Control(func(fd uintptr) { lerr = unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB) })
+	return errors.Join(err, lerr)
+}
+
+// isLocked reports whether err says that somebody else has the lock.
+func isLocked(err error) bool { return errors.Is(err, unix.EWOULDBLOCK) }
+
+// openLeft opens a file that is there, but not what a link leads to.
+func openLeft(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
 // fifoPoll is how often a FIFO without a reader is tried again.
 const fifoPoll = 2 * time.Millisecond
 

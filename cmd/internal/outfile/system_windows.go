@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/windows"
 )
 
 // hasDescriptorNames: there is no /dev/fd here.
@@ -27,6 +29,22 @@ func dup(int, string) (*os.File, error) { return nil, os.ErrInvalid }
 func openFIFO(path string, _ <-chan struct{}) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY, 0)
 }
+
+// removesOpen: a file that is open keeps its name.
+const removesOpen = false
+
+// lockFile locks f for this process, until it is closed or the process ends: a
+// byte far behind its end, since locks here keep others from writing.
+func lockFile(f *os.File) error {
+	far := &windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0) >> 1}
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
+}
+
+// isLocked reports whether err says that somebody else has the lock.
+func isLocked(err error) bool { return errors.Is(err, windows.ERROR_LOCK_VIOLATION) }
+
+// openLeft opens a file that is there.
+func openLeft(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
 
 // isNull reports whether a character device is the null device.
 func isNull(info os.FileInfo) bool {
