@@ -58,7 +58,7 @@ func (l *Log) Check(tb TB, checks ...string) {
 func (l *Log) Verify(checks ...string) []Result {
 	out := make([]Result, 0, len(checks))
 	for _, text := range checks {
-		if by, ok := strings.CutPrefix(text, "group-by="); ok {
+		if by, ok := strings.CutPrefix(text, groupByCheck); ok {
 			grouped, err := l.GroupBy(by)
 			if err != nil {
 				out = append(out, Result{text, false, err.Error()})

@@ -29,12 +29,20 @@ func (e *CheckError) Error() string {
 // ParseCheck reports what is wrong with a check's text, before there is a log to
 // hold against it. The error is a *CheckError.
 func ParseCheck(text string) error {
-	_, err := compile(text)
-	if err != nil {
+	if by, ok := strings.CutPrefix(text, groupByCheck); ok {
+		if _, err := grouping(by); err != nil {
+			return check{text, "group-by", "=", by}.wrongValue("one of " + groupings)
+		}
+		return nil
+	}
+	if _, err := compile(text); err != nil {
 		return err
 	}
 	return nil
 }
+
+// groupByCheck begins the check that changes the grouping.
+const groupByCheck = "group-by="
 
 // judge looks at a log and gives the figures; the error says why the check fails.
 type judge func(*Log) (string, error)

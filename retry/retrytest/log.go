@@ -118,20 +118,9 @@ const DefaultGroup = "route+body"
 // (method, path, body), "route" (method and path), "key" (Idempotency-Key), "header:NAME" or "all".
 // Group, Attempt and Gap of each record follow.
 func (l *Log) GroupBy(by string) (*Log, error) {
-	var key func(r *Record) string
-	switch name, isHeader := strings.CutPrefix(by, "header:"); {
-	case by == DefaultGroup:
-		key = func(r *Record) string { return r.route() + " " + r.BodySHA256[:min(8, len(r.BodySHA256))] }
-	case by == "route":
-		key = (*Record).route
-	case by == "key":
-		key = func(r *Record) string { return r.Get("Idempotency-Key") }
-	case isHeader && name != "":
-		key = func(r *Record) string { return r.Get(name) }
-	case by == "all":
-		key = func(*Record) string { return "all" }
-	default:
-		return nil, fmt.Errorf("unknown grouping %q (known: route+body, route, key, header:NAME, all)", by)
+	key, err := grouping(by)
+	if err != nil {
+		return nil, err
 	}
 	n := *l
 	n.groupBy = by
@@ -148,6 +137,25 @@ func (l *Log) GroupBy(by string) (*Log, error) {
 	}
 	return &n, nil
 }
+
+// grouping is what requests of one group have in common.
+func grouping(by string) (func(*Record) string, error) {
+	switch name, isHeader := strings.CutPrefix(by, "header:"); {
+	case by == DefaultGroup:
+		return func(r *Record) string { return r.route() + " " + r.BodySHA256[:min(8, len(r.BodySHA256))] }, nil
+	case by == "route":
+		return (*Record).route, nil
+	case by == "key":
+		return func(r *Record) string { return r.Get(keyHeader) }, nil
+	case isHeader && name != "":
+		return func(r *Record) string { return r.Get(name) }, nil
+	case by == "all":
+		return func(*Record) string { return "all" }, nil
+	}
+	return nil, fmt.Errorf("unknown grouping %q (known: %s)", by, groupings)
+}
+
+const groupings = "route+body, route, key, header:NAME, all"
 
 // follow measures r's distance from the answer to the request before.
 func (r *Record) follow(before *Record) {
