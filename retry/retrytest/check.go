@@ -192,12 +192,12 @@ func statuses(g []Record) string {
 
 // afterExit needs the instant at which the client ended.
 func (l *Log) afterExit() (string, error) {
-	if !l.hasExit {
+	if !l.HasExit {
 		return "", errors.New("cannot be evaluated: the client's exit was not marked")
 	}
 	for _, r := range l.Records {
-		if r.Arrival > l.exit {
-			return "", fmt.Errorf("request %d came %v after the exit", r.Number, (r.Arrival - l.exit).Round(time.Millisecond))
+		if r.Arrival > l.Exit {
+			return "", fmt.Errorf("request %d came %v after the exit", r.Number, (r.Arrival - l.Exit).Round(time.Millisecond))
 		}
 	}
 	return "none", nil

@@ -116,7 +116,7 @@ func compile(text string) (judge, *CheckError) {
 		}
 	}
 	if name, ok := strings.CutPrefix(c.name, "header:"); ok && name != "" {
-		return c.requestText(func(r *Record) string { return strings.Join(r.Values(name), ", ") })
+		return c.header(name)
 	}
 	return c.property()
 }
@@ -230,6 +230,21 @@ func (c check) requestText(of func(*Record) string) (judge, *CheckError) {
 		_, err := equal(of(r))
 		return err
 	})), err
+}
+
+// header compares a header's value on every request, and does not show one that
+// is hidden.
+func (c check) header(name string) (judge, *CheckError) {
+	equal, err := c.equals()
+	return needRequests(func(l *Log) (string, error) {
+		return eachRequest(func(r *Record) error {
+			_, err := equal(strings.Join(r.Values(name), ", "))
+			if err != nil && l.hides(name) {
+				return fmt.Errorf("another %s", name)
+			}
+			return err
+		})(l)
+	}), err
 }
 
 // span is a comparison of a duration, from "op value" or "=A..B".

@@ -46,7 +46,7 @@ func TestVerify(t *testing.T) {
 	oneKey := made(at(0, 200, "Idempotency-Key: a"), with(at(1, 200, "Idempotency-Key: a"), func(r *Record) { r.BodySHA256 = "bbbbbbbbbbbb" }))
 	overlap := made(with(at(0, 200), func(r *Record) { r.Answered = 2 * time.Second }), at(1, 200))
 	marked := made(at(0, 503), at(2, 200))
-	marked.exit, marked.hasExit = time.Second, true
+	marked.Exit, marked.HasExit = time.Second, true
 	get := func(r *Record) { r.Method, r.Path = "GET", "/" }
 	mixed := made(with(at(0, 200), get), with(at(1, 200), get), at(2, 503, "Idempotency-Key: k"), at(3, 200, "Idempotency-Key: k"))
 	lostKey := made(at(0, 503), at(1, 200, "Idempotency-Key: k"))
@@ -122,7 +122,7 @@ func TestCheck_shows_the_log_without_secrets_or_controls(t *testing.T) {
 	raw(t, s, "GET /a\x1b[31m?token=sesame HTTP/1.1\r\nAuthorization: sesame\r\nConnection: close\r\n\r\n")
 	var r recorder
 	s.Log().Check(&r, "attempts=1", "last-status=200")
-	if !strings.Contains(r.text, "last-status=200: last-status: \"503\"") || !strings.Contains(r.text, "GET /a?[31m  0 bytes  -> 503") {
+	if !strings.Contains(r.text, "last-status=200: last-status: \"503\"") || !strings.Contains(r.text, "GET /a?[31m  -> 503") {
 		t.Errorf("%s", r.text)
 	}
 	if strings.Contains(r.text, "attempts=1:") || strings.Contains(r.text, "sesame") || strings.Contains(r.text, "\x1b") {

@@ -11,14 +11,16 @@ import (
 
 // exchange is one request that is being answered.
 type exchange struct {
-	s      *Server
-	rec    *Record // guarded by s.mu
-	req    Record  // a copy whose head is safe to read without it
-	epoch  int
-	keyed  bool // its route is idempotent
-	st     step
-	ranOut bool
-	settle func() // tells the idempotent stub that the answer is due; s.mu is held
+	s     *Server
+	rec   *Record // guarded by s.mu
+	req   Record  // a copy whose head is safe to read without it
+	epoch int
+	keyed bool // its route is idempotent
+	// control: it is for WithControl's function, and not logged.
+	control bool
+	st      step
+	ranOut  bool
+	settle  func() // tells the idempotent stub that the answer is due; s.mu is held
 }
 
 // carrier puts answers on the wire: HTTP/1 or HTTP/2.
@@ -57,6 +59,9 @@ func (s *Server) enter(r *Record, first time.Time) *exchange {
 func (s *Server) begin(r *Record, first time.Time) *exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.cfg.control != nil && strings.HasPrefix(r.Path, s.cfg.controlPath) {
+		return &exchange{s: s, rec: r, req: r.snapshot(), epoch: s.epoch, control: true, st: step{read: forever}, settle: func() {}}
+	}
 	x := s.enter(r, first)
 	i := s.script.match(r.Method, r.Path)
 	if i < 0 {

@@ -12,9 +12,15 @@ type keyedResult struct {
 	step *step  // what it was answered; nil until then
 }
 
-// choose picks the step of a request on an idempotent route, now that its body
-// is known.
+// choose picks the step of a request for the control function or on an idempotent
+// route, now that its body is known.
 func (s *Server) choose(x *exchange) {
+	if x.control {
+		reply := s.cfg.control(s, &x.req)
+		x.st = step{status: reply.Status, times: 1, size: -1, read: forever, hasBody: true, body: string(reply.Body)}
+		x.st.header = []Field{{"Content-Type", reply.Type}}
+		return
+	}
 	if !x.keyed {
 		return
 	}

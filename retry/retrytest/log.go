@@ -106,10 +106,39 @@ type Log struct {
 	// Effects is how many requests had their effect.
 	Effects int
 
-	exit    time.Duration
-	hasExit bool
+	// Exit is when the client under test ended; valid when HasExit (Server.MarkExit).
+	Exit    time.Duration
+	HasExit bool
+
 	groupBy string
+	hidden  func(header string) bool // nil: none
 }
+
+// Gaps are the gaps of all groups, group by group: of three requests of one
+// operation, two.
+func (l *Log) Gaps() []time.Duration {
+	var all []time.Duration
+	for _, g := range l.Groups() {
+		for _, r := range g[1:] {
+			all = append(all, r.Gap)
+		}
+	}
+	return all
+}
+
+// RanOut tells which requests came after the end of a script with "then=fail".
+func (l *Log) RanOut() []Record {
+	var all []Record
+	for _, r := range l.Records {
+		if r.RanOut {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Grouping is how the requests are grouped: see GroupBy.
+func (l *Log) Grouping() string { return l.groupBy }
 
 // DefaultGroup puts requests of one method, path and body together.
 const DefaultGroup = "route+body"
@@ -121,6 +150,9 @@ func (l *Log) GroupBy(by string) (*Log, error) {
 	key, err := grouping(by)
 	if err != nil {
 		return nil, err
+	}
+	if name, ok := strings.CutPrefix(by, "header:"); ok && l.hides(name) {
+		key = numbered(name, key)
 	}
 	n := *l
 	n.groupBy = by
@@ -154,6 +186,22 @@ func grouping(by string) (func(*Record) string, error) {
 	}
 	return nil, fmt.Errorf("unknown grouping %q (known: %s)", by, groupings)
 }
+
+// numbered names groups by the order in which they came instead of by what they
+// have in common.
+func numbered(name string, key func(*Record) string) func(*Record) string {
+	numbers := map[string]string{}
+	return func(r *Record) string {
+		value := key(r)
+		if numbers[value] == "" {
+			numbers[value] = fmt.Sprintf("%s #%d", name, len(numbers)+1)
+		}
+		return numbers[value]
+	}
+}
+
+// hides reports whether a header's values must not be shown.
+func (l *Log) hides(name string) bool { return l.hidden != nil && l.hidden(name) }
 
 const groupings = "route+body, route, key, header:NAME, all"
 
@@ -189,19 +237,44 @@ func (l *Log) Groups() [][]Record {
 // nothing that could upset a terminal.
 func (l *Log) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d requests on %d connections\n", len(l.Records), l.Connections)
+	fmt.Fprintf(&b, "%s on %s\n", counted(len(l.Records), "request"), counted(l.Connections, "connection"))
 	for i := range l.Records {
 		r := &l.Records[i]
-		answer := "nothing yet"
-		if r.HasAnswer {
-			answer = r.Answer
+		gap := ""
+		if r.Attempt > 1 {
+			gap = fmt.Sprintf("gap %.3fs", r.Gap.Seconds())
 		}
-		fmt.Fprintf(&b, "%3d  at %9.3fs  gap %8.3fs  conn %d  %s %s  %d bytes  -> %s\n",
-			r.Number, r.Arrival.Seconds(), r.Gap.Seconds(), r.Connection,
-			escape(r.Method), escape(r.Path), r.BodyBytes, escape(answer))
+		fmt.Fprintf(&b, "%3d  at %8.3fs  %-12s  conn %d  %s %s", r.Number, r.Arrival.Seconds(), gap, r.Connection, escape(r.Method), escape(r.Path))
+		if r.BodyBytes > 0 {
+			fmt.Fprintf(&b, "  %d bytes", r.BodyBytes)
+		}
+		fmt.Fprintf(&b, "  -> %s\n", r.told())
 	}
 	return b.String()
 }
+
+// told is what was answered, on one line.
+func (r *Record) told() string {
+	if !r.HasAnswer {
+		return "nothing yet"
+	}
+	const longest = 80
+	text := []rune(escape(r.Answer))
+	if len(text) > longest {
+		text = append(text[:longest], []rune("...")...)
+	}
+	return string(text)
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// Fault is the word of a fault in the place of an answer; "" when there was none.
+func (r *Record) Fault() string { return r.fault }
 
 func (r *Record) route() string { return r.Method + " " + r.Path }
 

@@ -18,6 +18,9 @@ type config struct {
 	accepts     string
 	proxy       bool
 	proxyTo     string
+	hidden      func(header string) bool
+	control     func(*Server, *Record) Reply
+	controlPath string
 }
 
 // WithTLS makes the server speak TLS, with a certificate for 127.0.0.1, ::1 and
@@ -49,6 +52,26 @@ func WithDir(dir string) Option { return func(c *config) { c.dir = dir } }
 
 // WithListenDelay leaves the port closed for d: until then connections are refused.
 func WithListenDelay(d time.Duration) Option { return func(c *config) { c.listenDelay = d } }
+
+// Reply is an answer of a control function.
+type Reply struct {
+	Status int
+	Type   string // of Content-Type
+	Body   []byte
+}
+
+// WithHidden keeps the values of headers for which hidden is true out of the
+// names of groups and out of the figures of checks.
+func WithHidden(hidden func(header string) bool) Option {
+	return func(c *config) { c.hidden = hidden }
+}
+
+// WithControl hands requests whose path begins with prefix to f, in the place of
+// the script. They are not logged. f may use the server; it is called from many
+// goroutines, with a record whose Body was read up to its first MiB.
+func WithControl(prefix string, f func(s *Server, r *Record) Reply) Option {
+	return func(c *config) { c.controlPath, c.control = prefix, f }
+}
 
 // WithConnections says what happens to each connection as soon as its first
 // byte has come (with TLS, in the handshake): a comma-separated list of ok, close, reset, stall

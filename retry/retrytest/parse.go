@@ -8,19 +8,44 @@ import (
 // parser turns a script's text into routes.
 type parser struct {
 	scanner
-	routes []route
-	heads  map[string]bool // method and path of the routes so far
+	routes   []route
+	heads    map[string]bool // method and path of the routes so far
+	needHead bool            // the first route must have a head, too
+}
+
+// ParseScript reports what is wrong with a script, without a server. The error is
+// a *ScriptError. Files that it names are not looked at.
+func ParseScript(text string) error {
+	_, err := parseScript(text)
+	return err
+}
+
+// ParseRoute is ParseScript for a text in which each route must have its head,
+// so that it can be put after another script.
+func ParseRoute(text string) error {
+	p := newParser(text)
+	p.needHead = true
+	_, err := p.script()
+	return err
+}
+
+func newParser(text string) *parser {
+	return &parser{scanner: scanner{src: text}, heads: map[string]bool{}}
 }
 
 // parseScript reads a whole script. The error is a *ScriptError.
 func parseScript(text string) (*script, error) {
-	p := &parser{scanner: scanner{src: text}, heads: map[string]bool{}}
+	return newParser(text).script()
+}
+
+// script reads it all.
+func (p *parser) script() (*script, error) {
 	p.gaps()
 	if p.pos == len(p.src) {
 		p.fail(p.pos, "", stepExpected)
 	}
 	for p.err == nil && p.pos < len(p.src) {
-		p.route(len(p.routes) == 0)
+		p.route(len(p.routes) == 0 && !p.needHead)
 		p.gaps()
 	}
 	if p.err != nil {
@@ -40,7 +65,11 @@ func (p *parser) route(first bool) {
 	r := route{then: thenLast}
 	at := p.pos
 	if !p.head(&r) && !first {
-		p.fail(p.pos, p.rest(), "a route such as \"POST /jobs:\" after the options of the one before")
+		expected := "a route such as \"POST /jobs:\""
+		if len(p.routes) > 0 {
+			expected += " after the options of the one before"
+		}
+		p.fail(p.pos, p.rest(), expected)
 		return
 	}
 	key := r.method + " " + r.path

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -96,7 +97,8 @@ func New(script string, opts ...Option) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	s.place(l.Addr().String())
+	addr = l.Addr().String()
+	s.place(addr)
 	if s.cfg.listenDelay > 0 {
 		if err := l.Close(); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
@@ -104,7 +106,7 @@ func New(script string, opts ...Option) (*Server, error) {
 		l = nil
 	}
 	s.running.Add(1)
-	go s.accept(l)
+	go s.accept(l, addr)
 	return s, nil
 }
 
@@ -115,12 +117,15 @@ func (s *Server) place(addr string) {
 		scheme = "https"
 	}
 	s.Host, s.Port, _ = net.SplitHostPort(addr) // of a listener: always whole
-	s.URL = scheme + "://" + addr
+	if ip, err := netip.ParseAddr(s.Host); err == nil && ip.IsUnspecified() {
+		s.Host = "127.0.0.1" // all addresses: clients need one
+	}
+	s.URL = scheme + "://" + net.JoinHostPort(s.Host, s.Port)
 }
 
-// accept takes connections until Close. Without a listener it opens the port
-// after the delay first.
-func (s *Server) accept(l net.Listener) {
+// accept takes connections until Close. Without a listener it opens the port at
+// addr after the delay first.
+func (s *Server) accept(l net.Listener, addr string) {
 	defer s.running.Done()
 	if l == nil {
 		if !s.sleep(s.cfg.listenDelay) {
@@ -128,7 +133,7 @@ func (s *Server) accept(l net.Listener) {
 		}
 		for {
 			var err error
-			if l, err = net.Listen("tcp", net.JoinHostPort(s.Host, s.Port)); err == nil {
+			if l, err = net.Listen("tcp", addr); err == nil {
 				break
 			}
 			if !s.sleep(10 * time.Millisecond) {
@@ -205,7 +210,7 @@ func (s *Server) CACert() []byte {
 // Log is a copy of the attempt log so far, grouped by DefaultGroup.
 func (s *Server) Log() *Log {
 	s.mu.Lock()
-	l := &Log{Connections: s.opened, Effects: s.effects, exit: s.exit, hasExit: s.hasExit}
+	l := &Log{Connections: s.opened, Effects: s.effects, Exit: s.exit, HasExit: s.hasExit, hidden: s.cfg.hidden}
 	for _, r := range s.records {
 		l.Records = append(l.Records, r.snapshot())
 	}
