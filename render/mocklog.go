@@ -76,10 +76,10 @@ type MockCheck struct {
 
 // MockCommand is how the client under test ended.
 type MockCommand struct {
-	Args       []string `json:"args"`
-	Exit       int      `json:"exit"`
-	DurationMS MS       `json:"duration_ms"`
-	TimedOut   bool     `json:"timed_out"`
+	Name       string `json:"name"` // without its arguments, which may hold secrets
+	Exit       int    `json:"exit"`
+	DurationMS MS     `json:"duration_ms"`
+	TimedOut   bool   `json:"timed_out"`
 }
 
 // MockLine is one request as a line of a JSONL log.
@@ -94,23 +94,24 @@ type MockConformance struct {
 	Version int       `json:"version"`
 	Bide    string    `json:"bide"`
 	Kind    string    `json:"kind"` // "conformance"
-	Args    []string  `json:"args"`
+	Command string    `json:"command"` // its name
 	Rows    []MockRow `json:"rows"`
 	OK      bool      `json:"ok"`
 }
 
 // MockRow is one row of the matrix.
 type MockRow struct {
-	Row     string      `json:"row"`
-	Wants   string      `json:"wants"`
-	OK      bool        `json:"ok"`
-	Detail  string      `json:"detail"`
-	Script  string      `json:"script"`
-	Runs    int         `json:"runs"`
-	Exit    int         `json:"exit"`
-	Checks  []MockCheck `json:"checks"`
-	GapsMS  []MS        `json:"gaps_ms"`
-	Answers []string    `json:"answers"`
+	Row      string      `json:"row"`
+	Wants    string      `json:"wants"`
+	OK       bool        `json:"ok"`
+	Detail   string      `json:"detail"`
+	Script   string      `json:"script"`
+	Runs     int         `json:"runs"` // of the command; 0: judged from other rows
+	Exit     int         `json:"exit"` // of the last run
+	TimedOut bool        `json:"timed_out"`
+	Requests int         `json:"requests"`
+	GapsMS   []MS        `json:"gaps_ms"`
+	Checks   []MockCheck `json:"checks"`
 }
 
 // MockJSON writes a MockLog, MockLine or MockConformance as one line, escaped as JSON does.

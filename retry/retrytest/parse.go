@@ -20,6 +20,28 @@ func ParseScript(text string) error {
 	return err
 }
 
+// ScriptFiles lists the files that a script names (body=@FILE). The error is a *ScriptError.
+func ScriptFiles(text string) ([]string, error) {
+	sc, err := parseScript(text)
+	if err != nil {
+		return nil, err
+	}
+	return sc.files(), nil
+}
+
+// files are the body files, in the order of the steps.
+func (sc *script) files() []string {
+	var all []string
+	for _, r := range sc.routes {
+		for i := range r.steps {
+			if f := r.steps[i].bodyFile; f != "" {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
 // ParseRoute is ParseScript for a text in which each route must have its head,
 // so that it can be put after another script.
 func ParseRoute(text string) error {

@@ -41,6 +41,7 @@ type Server struct {
 	listener net.Listener
 	conns    map[net.Conn]struct{}
 	script   *script
+	text     string   // of script
 	cursors  []cursor // one per route
 	start    time.Time
 	epoch    int // counts Resets: what an older request does is not logged
@@ -242,20 +243,23 @@ func (s *Server) SetScript(text string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range sc.routes {
-		for i := range r.steps {
-			if f := r.steps[i].bodyFile; f != "" {
-				if _, err := os.Stat(s.path(f)); err != nil {
-					return fmt.Errorf("script: body file: %w", err)
-				}
-			}
+	for _, f := range sc.files() {
+		if _, err := os.Stat(s.path(f)); err != nil {
+			return fmt.Errorf("script: body file: %w", err)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.script = sc
+	s.script, s.text = sc, text
 	s.reset()
 	return nil
+}
+
+// Script is the text of the script in force.
+func (s *Server) Script() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text
 }
 
 // MarkExit notes that the client under test has ended, for the check

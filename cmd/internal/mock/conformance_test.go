@@ -1,0 +1,147 @@
+package mock
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/bidehttp/bide/render"
+)
+
+// A small client that GETs with three attempts, as the matrix wants it. Each
+// field makes it wrong in one way.
+type tiny struct {
+	giveUpOn   []int // statuses that it does not retry
+	retries    []int // statuses that it retries although they are final
+	constant   bool  // waits do not grow
+	half       bool  // Retry-After in seconds is cut short
+	noDate     bool  // as a date
+	noReset    bool  // a transport failure is final
+	noWhole    bool  // a short body is taken for whole
+	oneMore    bool  // a fourth attempt
+	noCap      bool  // sleeps however long it is told to
+	fullJitter bool
+}
+
+const tinyBase = 120 * time.Millisecond
+
+// run is the client; it gives its exit code.
+func (c tiny) run(url string) int {
+	attempts := 3
+	if c.oneMore {
+		attempts = 4
+	}
+	for n := 1; ; n++ {
+		again, asked, code := c.try(url)
+		if !again || n == attempts {
+			return code
+		}
+		wait := tinyBase << n
+		if c.constant {
+			wait = tinyBase
+		}
+		if c.fullJitter {
+			wait = time.Duration(rand.Float64() * float64(wait))
+		}
+		if asked > time.Minute && !c.noCap {
+			return 75
+		}
+		time.Sleep(max(wait, asked))
+	}
+}
+
+// try asks once.
+func (c tiny) try(url string) (again bool, asked time.Duration, code int) {
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(url)
+	if err != nil {
+		return !c.noReset, 0, 7
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, err = io.Copy(io.Discard, resp.Body)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) && !c.noWhole:
+		return true, 0, 18
+	case resp.StatusCode == 200:
+		return false, 0, 0
+	case slices.Contains(c.giveUpOn, resp.StatusCode):
+		return false, 0, 22
+	case resp.StatusCode < 500 && resp.StatusCode != 429 && !slices.Contains(c.retries, resp.StatusCode):
+		return false, 0, 22
+	}
+	return true, c.asked(resp.Header.Get("Retry-After")), 75
+}
+
+func (c tiny) asked(value string) time.Duration {
+	if n, err := strconv.Atoi(value); err == nil && c.half {
+		return time.Duration(n) * time.Second / 2
+	} else if err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil && !c.noDate {
+		return time.Until(at)
+	}
+	return 0
+}
+
+// wrongClients are clients by the row in which they must fail; "right" and
+// "full-jitter" fail in none.
+func wrongClients() map[string]func(url string) int {
+	return map[string]func(string) int{
+		"right": tiny{}.run, "full-jitter": tiny{fullJitter: true}.run,
+		"500": tiny{giveUpOn: []int{500}}.run, "502": tiny{giveUpOn: []int{502}}.run, "503": tiny{giveUpOn: []int{503}}.run,
+		growthRow: tiny{constant: true}.run, "429-seconds": tiny{half: true}.run, "429-date": tiny{noDate: true}.run,
+		"400": tiny{retries: []int{400}}.run, "403": tiny{retries: []int{403}}.run, "404": tiny{retries: []int{404}}.run,
+		"transport": tiny{noReset: true}.run, "truncated": tiny{noWhole: true}.run,
+		"never-recovers": tiny{oneMore: true}.run, "huge-retry-after": tiny{noCap: true}.run,
+	}
+}
+
+// The client that is wrong in one row fails in exactly that row.
+func TestConformance_one_wrong_client_per_row(t *testing.T) {
+	names := []string{"right", "full-jitter"}
+	for _, r := range rows() {
+		names = append(names, r.name)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, stdout, stderr := process(name)
+			o := options("")
+			o.Conformance, o.JSON, o.Timeout = true, true, 20*time.Second
+			if name == "huge-retry-after" {
+				o.Timeout = 6 * time.Second
+			}
+			code := Run(t.Context(), p, o)
+			fits(t, stdout.String())
+			var fail []string
+			for _, r := range decodeMatrix(t, stdout.String()).Rows {
+				if !r.OK {
+					fail = append(fail, r.Row)
+				}
+			}
+			want, wantCode := []string{name}, 1
+			switch name {
+			case "right", "full-jitter":
+				want, wantCode = nil, 0
+			}
+			if !slices.Equal(fail, want) || int(code) != wantCode {
+				t.Errorf("fails in %v, want %v; exit code %d\n%s%s", fail, want, code, stdout, stderr)
+			}
+		})
+	}
+}
+
+func decodeMatrix(t *testing.T, text string) render.MockConformance {
+	t.Helper()
+	var d render.MockConformance
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return d
+}
