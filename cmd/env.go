@@ -23,7 +23,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Clock          retry.Clock
+	// Environ is the whole environment, for commands that are run; nil: an empty one.
+	Environ func() []string
+	Clock   retry.Clock
 	// Rand returns jitter's u in [0,1). It is not safe for secrets.
 	Rand func() float64
 	// Random gives the bytes of UUIDs.
@@ -60,6 +62,7 @@ func SystemEnv() Env {
 		Stdout:     os.Stdout,
 		Stderr:     os.Stderr,
 		Getenv:     os.Getenv,
+		Environ:    os.Environ,
 		Clock:      retry.SystemClock(),
 		Rand:       rand.Float64,
 		Random:     crand.Reader,

@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags":      {"cmd/internal/auth", "cmd/internal/bounded", "cmd/internal/checksum", "cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
+	"cmd/internal/mock":       {"cmd/internal/exitcode", "cmd/internal/savefile", "render", "retry/retrytest"},
 	"cmd/internal/plan":       {"render", "retry"},
 	"cmd/internal/exchange":   {"cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry", "httpdate"},
 	"testscripts":             {},

@@ -20,41 +20,53 @@ import (
 type command struct {
 	name string
 	run  func(ctx context.Context, env Env, args []string) exitcode.Code
+	// signals: it handles env.Signals itself; otherwise the first one cancels ctx.
+	signals bool
 }
 
 // commands are the sub-commands; flags.Subcommands has their help.
 func commands() []command {
 	return []command{
-		{"wait", runWait},
-		{"plan", runPlan},
-		{"timeline", runTimeline},
-		{"demo", runDemo},
-		{"completion", runCompletion},
-		{"version", runVersion},
-		{"help", runHelp},
+		{name: "wait", run: runWait},
+		{name: "plan", run: runPlan},
+		{name: "timeline", run: runTimeline},
+		{name: "mock", run: runMock, signals: true},
+		{name: "demo", run: runDemo},
+		{name: "completion", run: runCompletion},
+		{name: "version", run: runVersion},
+		{name: "help", run: runHelp},
 	}
 }
 
 // Main is the whole process: it returns the exit code. Env's signals cancel
 // what is under way (R10.1).
 func Main(ctx context.Context, env Env) int {
+	sub := subcommand(env.Args)
+	if sub != nil && sub.signals {
+		return int(sub.run(ctx, env, env.Args[1:]))
+	}
 	return int(underSignals(ctx, env.Signals, func(ctx context.Context) exitcode.Code {
-		return dispatch(ctx, env)
+		switch {
+		case flags.IsCompletionRequest(env.Args):
+			return printed(env, func(w io.Writer) error { return flags.Complete(w, env.Args) })
+		case sub != nil:
+			return sub.run(ctx, env, env.Args[1:])
+		}
+		return runRequests(ctx, env)
 	}))
 }
 
-func dispatch(ctx context.Context, env Env) exitcode.Code {
-	if len(env.Args) > 0 {
-		if flags.IsCompletionRequest(env.Args) {
-			return printed(env, func(w io.Writer) error { return flags.Complete(w, env.Args) })
-		}
-		for _, c := range commands() {
-			if c.name == env.Args[0] {
-				return c.run(ctx, env, env.Args[1:])
-			}
+// subcommand is the one that args name, or nil.
+func subcommand(args []string) *command {
+	if len(args) == 0 {
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return &c
 		}
 	}
-	return runRequests(ctx, env)
+	return nil
 }
 
 // complain prints one clear line of a usage error.

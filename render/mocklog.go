@@ -93,7 +93,7 @@ type MockLine struct {
 type MockConformance struct {
 	Version int       `json:"version"`
 	Bide    string    `json:"bide"`
-	Kind    string    `json:"kind"` // "conformance"
+	Kind    string    `json:"kind"`    // "conformance"
 	Command string    `json:"command"` // its name
 	Rows    []MockRow `json:"rows"`
 	OK      bool      `json:"ok"`

@@ -92,8 +92,9 @@ func (x *exchange) received(in *intake) {
 	x.s.mu.Unlock()
 }
 
-// answering notes what is answered, just before it is.
-func (x *exchange) answering(status int, src string, header []Field, clock time.Time) {
+// answering notes what is answered, just before it is. The answer's clock is off by
+// offset.
+func (x *exchange) answering(status int, src string, header []Field, offset time.Duration) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
 	r := x.rec
@@ -101,8 +102,9 @@ func (x *exchange) answering(status int, src string, header []Field, clock time.
 	if status == 0 {
 		r.fault = x.st.name()
 	}
-	r.Answered, r.HasAnswer = x.s.now(), true
-	r.Asked, r.HasAsked = asked(header, clock)
+	now := time.Now()
+	r.Answered, r.HasAnswer = now.Sub(x.s.start), true
+	r.Asked, r.HasAsked = asked(header, now.Add(offset))
 	if !x.st.fault() { // a stall is still in progress
 		x.settle()
 	}
@@ -152,7 +154,7 @@ func (x *exchange) perform(c carrier) (whole bool) {
 		a, _ = x.s.render(st, &x.req, now)
 	}
 	defer a.close()
-	x.answering(a.status, st.src, a.header, now.Add(st.dateOffset))
+	x.answering(a.status, st.src, a.header, st.dateOffset)
 	if st.end == endCloseAfter {
 		c.limit(st.endBytes)
 	}
@@ -163,7 +165,7 @@ func (x *exchange) perform(c carrier) (whole bool) {
 func (x *exchange) perish(c carrier) bool {
 	st := &x.st
 	if st.stall != 0 {
-		if x.answering(0, st.src, nil, time.Time{}); !x.s.sleep(st.stall) {
+		if x.answering(0, st.src, nil, 0); !x.s.sleep(st.stall) {
 			return false
 		}
 		if st.end == endNone {
@@ -171,7 +173,7 @@ func (x *exchange) perish(c carrier) bool {
 			return false
 		}
 	} else {
-		x.answering(0, st.src, nil, time.Time{})
+		x.answering(0, st.src, nil, 0)
 	}
 	if st.lost {
 		c.fault(&step{end: endClose})

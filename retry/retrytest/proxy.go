@@ -98,7 +98,7 @@ func (c *conn) dial(addr string) (net.Conn, error) {
 
 // tunnel answers CONNECT and copies both ways until the origin is done.
 func (c *conn) tunnel(x *exchange, out *http1Carrier, up net.Conn) {
-	x.answering(x.st.status, x.st.src, x.st.header, time.Now())
+	x.answering(x.st.status, x.st.src, x.st.header, 0)
 	var b strings.Builder
 	reason := cmp.Or(x.st.reason, "Connection established")
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", x.st.status, reason)
@@ -154,7 +154,7 @@ func (c *conn) forward(x *exchange, in *intake, target *url.URL, up net.Conn) {
 	}
 	br := bufio.NewReader(up)
 	status, err := peekStatus(br)
-	x.answering(status, x.st.src, nil, time.Time{})
+	x.answering(status, x.st.src, nil, 0)
 	if err == nil {
 		_, _ = br.WriteTo(c)
 	}

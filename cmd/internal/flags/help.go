@@ -32,6 +32,7 @@ func Subcommands() []Subcommand {
 		waitCommand(),
 		planCommand(),
 		timelineCommand(),
+		mockCommand(),
 		{Name: "demo", Short: "The main job on an embedded scripted server: 429, 503, 200"},
 		{Name: "completion", Args: "SHELL", Short: "Print the completion script for bash, zsh, fish or powershell", Words: shells()},
 		{Name: "version", Short: "Print version, commit, Go and features"},

@@ -113,7 +113,7 @@ func TestConformance_one_wrong_client_per_row(t *testing.T) {
 			t.Parallel()
 			p, stdout, stderr := process(name)
 			o := options("")
-			o.Conformance, o.JSON, o.Timeout = true, true, 20*time.Second
+			o.Conformance, o.JSON, o.Timeout, o.Jobs = true, true, 30*time.Second, 13
 			if name == "huge-retry-after" {
 				o.Timeout = 6 * time.Second
 			}
