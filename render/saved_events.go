@@ -111,7 +111,7 @@ func (st *stream) enter(event Event) {
 	case *Responded:
 		a := st.last()
 		a.DurationMS, a.Status, a.Class, a.Phase, a.Sent = e.DurationMS, e.Status, e.Class, e.Phase, e.Sent
-		a.Error, a.Server, a.ResumedFromBytes = e.Error, e.Server, e.ResumedFromBytes
+		a.Error, a.Server, a.ResumedFromBytes, a.Checksum = e.Error, e.Server, e.ResumedFromBytes, e.Checksum
 	case *Waiting:
 		st.wait(e)
 	case *Resumed:

@@ -19,9 +19,7 @@ type limit struct {
 // limiter is the state of a limit. Instants are those of the log's clock. The
 // zero value is a full bucket, or an unused window.
 type limiter struct {
-	// due is when the bucket will be full again: the generic cell rate algorithm,
-	// which is a token bucket without a fraction that could drift.
-	due    time.Duration
+	bucket Bucket
 	window int64 // number of the window that used counts in
 	used   int
 }
@@ -40,21 +38,41 @@ func (l *limiter) take(c *limit, now time.Duration) (wait time.Duration, ok bool
 		}
 		return time.Duration(window+1)*c.per - now, false
 	}
-	token := c.per / time.Duration(c.n)
-	due := max(l.due, now)
-	if wait = due + token - time.Duration(c.burst)*token - now; wait > 0 {
+	l.bucket.Token, l.bucket.Burst = c.per/time.Duration(c.n), c.burst
+	return l.bucket.Take(now)
+}
+
+// Bucket is the reference token bucket: it holds Burst tokens at most, is full
+// at first, and gets a token back every Token. It is not safe for concurrent use.
+type Bucket struct {
+	Token time.Duration
+	Burst int
+	// due is when the bucket will be full again: the generic cell rate algorithm,
+	// which is a token bucket without a fraction that could drift.
+	due time.Duration
+}
+
+// Take asks for a token at the instant now, which never goes back. When there is
+// none left, wait is the time until there will be one.
+func (b *Bucket) Take(now time.Duration) (wait time.Duration, ok bool) {
+	due := max(b.due, now)
+	if wait = due + b.Token - time.Duration(b.Burst)*b.Token - now; wait > 0 {
 		return wait, false
 	}
-	l.due = due + token
+	b.due = due + b.Token
 	return 0, true
 }
 
-// limited is the answer of a limiter: 429 with the wait in whole seconds,
-// rounded up so that who keeps to it is let through.
+// RetryAfter is what a limiter tells who has to wait so long: whole seconds, one
+// at least, rounded up so that who keeps to it is let through.
+func RetryAfter(wait time.Duration) time.Duration {
+	return max(1, (wait+time.Second-1)/time.Second) * time.Second
+}
+
+// limited is the answer of a limiter: 429 with the wait.
 func limited(c *limit, wait time.Duration) step {
-	seconds := max(1, int64((wait+time.Second-1)/time.Second))
 	st := builtin(http.StatusTooManyRequests, c.src)
-	st.retryAfter = []when{{text: strconv.FormatInt(seconds, 10)}}
+	st.retryAfter = []when{{text: strconv.FormatInt(int64(RetryAfter(wait)/time.Second), 10)}}
 	return st
 }
 

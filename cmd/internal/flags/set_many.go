@@ -36,20 +36,30 @@ func setParallelMax(p *parser, v string) error {
 // setRate reads N[/[M]UNIT]: N starts in M seconds, minutes, hours or days.
 // Without a unit it is hours, as in curl.
 func setRate(p *parser, v string) error {
-	bad := fmt.Errorf("%s is not a rate: 5/s, 10/m, 3/15s, 100/h, 500/d", quote(v))
+	rate := v
+	if !strings.Contains(v, "/") {
+		rate += "/h"
+	}
+	n, per, ok := parseRate(rate)
+	if !ok {
+		return notRate(v)
+	}
+	p.o.Global.StartEvery = per / time.Duration(n)
+	return nil
+}
+
+// parseRate reads N/[M]UNIT: N, which is 1 or more, in a time.
+func parseRate(v string) (n int, in time.Duration, ok bool) {
 	starts, per, timed := strings.Cut(v, "/")
 	n, err := parseCount(starts)
-	if err != nil || n == 0 {
-		return bad
-	}
-	if !timed {
-		per = "h"
+	if err != nil || n == 0 || !timed {
+		return 0, 0, false
 	}
 	digits := strings.TrimRight(per, "smhd")
 	units := 1
 	if digits != "" {
 		if units, err = parseCount(digits); err != nil || units == 0 {
-			return bad
+			return 0, 0, false
 		}
 	}
 	var unit time.Duration
@@ -63,14 +73,17 @@ func setRate(p *parser, v string) error {
 	case "d":
 		unit = 24 * time.Hour
 	default:
-		return bad
+		return 0, 0, false
 	}
 	const longest = 366 * 24 * time.Hour
 	if units > int(longest/unit) {
-		return bad
+		return 0, 0, false
 	}
-	p.o.Global.StartEvery = unit * time.Duration(units) / time.Duration(n)
-	return nil
+	return n, unit * time.Duration(units), true
+}
+
+func notRate(v string) error {
+	return fmt.Errorf("%s is not a rate: 5/s, 10/m, 3/15s, 100/h, 500/d", quote(v))
 }
 
 // setVariable defines a variable for the --expand- flags that follow.
