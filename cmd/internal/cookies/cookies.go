@@ -14,15 +14,22 @@ import (
 
 // Curl's limits.
 const (
-	maxLine   = 5000 // of a Set-Cookie value
-	maxPair   = 4096 // name and value together
-	maxSet    = 50   // cookies taken from one response
-	maxSend   = 150  // cookies in one request
-	maxHeader = 8190 // bytes of a Cookie value
+	maxLine   = 5000               // of a Set-Cookie value
+	maxPair   = 4096               // name and value together
+	maxSet    = 50                 // cookies taken from one response
+	maxSend   = 150                // cookies in one request
+	maxHeader = 8190               // bytes of a Cookie value
+	maxDate   = 80                 // of an Expires attribute
+	maxAge    = 400 * 24 * 60 * 60 // seconds that a cookie may be kept
 )
 
 // Jar holds cookies. The zero value is empty and ready. Safe for concurrent use.
 type Jar struct {
+	// AsCurl does as curl where bide would not: a cookie of a header dump that
+	// names no domain goes to every host, and the comment of a saved jar is
+	// curl's own. It is set before the jar is used.
+	AsCurl bool
+
 	mu    sync.Mutex
 	list  []*cookie // in the order of creation
 	order uint64    // counts creations
@@ -31,7 +38,8 @@ type Jar struct {
 // cookie is one stored cookie (RFC 6265 §5.3).
 type cookie struct {
 	name, value string
-	domain      string // lower case, no leading dot
+	domain      string // lower case, no leading dot; "" every host (Jar.AsCurl)
+	shownDomain string // the domain as a jar file holds it
 	path        string // "/" at least, no trailing slash but for the root
 	shown       string // the path as a jar file holds it
 	hostOnly    bool
@@ -102,7 +110,7 @@ func (c *cookie) expired(now time.Time) bool { return c.expires != 0 && c.expire
 func (j *Jar) Header(u *request.URL, now time.Time) string {
 	var b strings.Builder
 	for i, c := range j.matching(u, now) {
-		if i == maxSend || b.Len()+len(c.name)+len(c.value)+3 > maxHeader {
+		if b.Len()+len(c.name)+len(c.value)+3 > maxHeader {
 			break
 		}
 		if i > 0 {
@@ -123,8 +131,9 @@ func (j *Jar) matching(u *request.URL, now time.Time) []*cookie {
 	var out []*cookie
 	for _, c := range j.list {
 		switch {
+		case len(out) == maxSend: // the oldest ones, as in curl
 		case c.expired(now), c.secure && !secure, !pathMatch(u.Path, c.path):
-		case c.domain == host, !c.hostOnly && !ip && domainMatch(host, c.domain):
+		case c.domain == host, c.domain == "", !c.hostOnly && !ip && domainMatch(host, c.domain):
 			out = append(out, c)
 		}
 	}

@@ -39,13 +39,15 @@ func lines(t *testing.T, j *cookies.Jar) []string {
 }
 
 func TestSetFrom(t *testing.T) {
+	// 400 days from now, to the nearest minute.
+	longest := fmt.Sprintf("h.example|FALSE|/|FALSE|%d|n|v", (now.Unix()+400*24*3600+30)/60*60)
 	for _, c := range []struct{ name, url, value, want string }{
 		{"default path", "http://h.example/a/b", "n=v", "h.example|FALSE|/a/|FALSE|0|n|v"},
 		{"default path of the root", "http://h.example/a", "n=v", "h.example|FALSE|/|FALSE|0|n|v"},
 		{"path", "http://h.example/", "n=v; Path=/p", "h.example|FALSE|/p|FALSE|0|n|v"},
 		{"path that is none", "http://h.example/a/b", "n=v; path=p", "h.example|FALSE|/a/|FALSE|0|n|v"},
 		{"the last attribute counts", "http://h.example/", "n=v; path=/a; path=/b", "h.example|FALSE|/b|FALSE|0|n|v"},
-		{"domain", "http://h.example.com/", "n=v; Domain=Example.COM", ".example.com|TRUE|/|FALSE|0|n|v"},
+		{"domain", "http://h.example.com/", "n=v; Domain=Example.COM", ".Example.COM|TRUE|/|FALSE|0|n|v"},
 		{"domain with a dot", "http://h.example.com/", "n=v; domain=.example.com", ".example.com|TRUE|/|FALSE|0|n|v"},
 		{"foreign domain", "http://h.example.com/", "n=v; domain=other.com", ""},
 		{"domain below", "http://example.com/", "n=v; domain=h.example.com", ""},
@@ -71,9 +73,13 @@ func TestSetFrom(t *testing.T) {
 		{"Max-Age in quotes", "http://h.example/", `n=v; max-age="60"`, fmt.Sprintf("h.example|FALSE|/|FALSE|%d|n|v", now.Unix()+60)},
 		{"Max-Age 0", "http://h.example/", "n=v; max-age=0", ""},
 		{"Max-Age negative", "http://h.example/", "n=v; max-age=-5", ""},
-		{"Max-Age absurd", "http://h.example/", "n=v; max-age=99999999999999999999", "h.example|FALSE|/|FALSE|9223372036854775807|n|v"},
+		{"Max-Age absurd", "http://h.example/", "n=v; max-age=99999999999999999999", longest},
+		{"Max-Age over 400 days", "http://h.example/", "n=v; max-age=34560031", longest},
+		{"Max-Age of 400 days", "http://h.example/", "n=v; max-age=34560000", fmt.Sprintf("h.example|FALSE|/|FALSE|%d|n|v", now.Unix()+400*24*3600)},
 		{"Max-Age no number", "http://h.example/", "n=v; max-age=1x", "h.example|FALSE|/|FALSE|0|n|v"},
-		{"Expires", "http://h.example/", "n=v; expires=Wed, 09-Jun-2099 10:18:14 GMT", "h.example|FALSE|/|FALSE|4084683494|n|v"},
+		{"Expires", "http://h.example/", "n=v; expires=Wed, 09-Jun-2099 10:18:14 GMT", longest},
+		{"Expires of 80 characters", "http://h.example/", "n=v; expires=Wed, 09-Jun-2099 10:18:14 GMT" + strings.Repeat(".", 51), "h.example|FALSE|/|FALSE|0|n|v"},
+		{"rooted public suffix", "http://h.me./", "n=v; domain=.me.", ""},
 		{"Expires in the past", "http://h.example/", "n=v; expires=Sun, 06 Nov 1994 08:49:37 GMT", ""},
 		{"Expires no date", "http://h.example/", "n=v; expires=tomorrow", "h.example|FALSE|/|FALSE|0|n|v"},
 		{"blanks", "http://h.example/", "  n  =  a b  ; path=/", "h.example|FALSE|/|FALSE|0|n|a b"},
@@ -174,10 +180,14 @@ func TestLimits(t *testing.T) {
 	if n := strings.Count(j.Header(u, now), "="); n != 150 {
 		t.Errorf("%d cookies sent, want 150", n)
 	}
-	for i := range 5 {
-		j.SetFrom(u, fmt.Sprintf("big%d=%s", i, strings.Repeat("v", 4000)), now)
+	if strings.Contains(j.Header(u, now), "d100=") { // 50 and d000 to d099 are older
+		t.Error("of too many cookies the oldest are sent")
 	}
-	if n := len(j.Header(u, now)); n > 8190 || n < 4000 {
+	var big cookies.Jar
+	for i := range 5 {
+		big.SetFrom(u, fmt.Sprintf("big%d=%s", i, strings.Repeat("v", 4000)), now)
+	}
+	if n := len(big.Header(u, now)); n > 8190 || n < 4000 {
 		t.Errorf("a Cookie value of %d bytes", n)
 	}
 }

@@ -15,6 +15,7 @@ import (
 type attributes struct {
 	name, value      string
 	domain, path     string
+	shownDomain      string // domain in the case in which it was sent
 	expires          int64
 	maxAge           string
 	hasMaxAge        bool
@@ -35,7 +36,8 @@ func parseSetCookie(u *request.URL, value string, now time.Time) *cookie {
 		c.shown = defaultPath(u.Path)
 	}
 	c.path = cleanPath(c.shown)
-	if !c.setDomain(hostOf(u), a.domain) || c.secure && !secureOrigin(u) || !prefixAllows(c, a) {
+	c.capExpiry(now)
+	if !c.setDomain(hostOf(u), a) || c.secure && !secureOrigin(u) || !prefixAllows(c, a) {
 		return nil
 	}
 	return c
@@ -70,9 +72,10 @@ func (a *attributes) set(name, value string) {
 	case "path":
 		a.path = value
 	case "domain":
-		a.domain = strings.ToLower(strings.TrimLeft(value, "."))
+		a.shownDomain = strings.TrimLeft(value, ".")
+		a.domain = strings.ToLower(a.shownDomain)
 	case "expires":
-		if t, ok := parseDate(value); ok {
+		if t, ok := parseDate(value); ok && len(value) < maxDate {
 			a.expires = t
 		}
 	case "max-age":
@@ -99,9 +102,20 @@ func (a *attributes) expiry(now time.Time) int64 {
 	return now.Unix() + seconds
 }
 
+// capExpiry bounds how long a server's cookie may live: 400 days (RFC 6265bis
+// §5.5), to the nearest minute as in curl.
+func (c *cookie) capExpiry(now time.Time) {
+	const minute = 60
+	if latest := now.Unix() + maxAge; c.expires > latest {
+		latest += minute / 2
+		c.expires = latest - latest%minute
+	}
+}
+
 // setDomain applies a Domain attribute: RFC 6265 §5.3 steps 4–6.
-func (c *cookie) setDomain(host, domain string) bool {
-	c.domain = host
+func (c *cookie) setDomain(host string, a attributes) bool {
+	domain := a.domain
+	c.domain, c.shownDomain = host, host
 	switch {
 	case domain == "" || domain == host && isIP(host):
 		return true
@@ -110,12 +124,13 @@ func (c *cookie) setDomain(host, domain string) bool {
 	case isPublicSuffix(domain):
 		return domain == host // then for that host alone
 	}
-	c.domain, c.hostOnly = domain, false
+	c.domain, c.shownDomain, c.hostOnly = domain, a.shownDomain, false
 	return true
 }
 
 // isPublicSuffix: no cookie may span the names below such a domain.
 func isPublicSuffix(domain string) bool {
+	domain = strings.TrimSuffix(domain, ".") // a rooted name is the same name
 	suffix, _ := publicsuffix.PublicSuffix(domain)
 	return suffix == domain
 }

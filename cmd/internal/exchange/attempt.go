@@ -80,13 +80,19 @@ func (a *attempt) run() retry.Outcome {
 
 // announce tells -v, in curl's words, what comes next.
 func (a *attempt) announce(next *hopState) {
-	trace := a.op.Client.Trace
-	if trace == nil {
+	if a.op.Client.Trace == nil {
 		return
 	}
-	trace.Info("Issue another request to this URL: '" + next.url.Redacted(false) + "'")
+	a.tellf("Issue another request to this URL: '%s'", next.url.Redacted(false))
 	if next.method != a.at.method {
-		trace.Info("Switch from " + a.at.method + " to " + next.method)
+		a.tellf("Switch from %s to %s", a.at.method, next.method)
+	}
+}
+
+// tellf gives -v a line.
+func (a *attempt) tellf(format string, args ...any) {
+	if trace := a.op.Client.Trace; trace != nil {
+		trace.Info(fmt.Sprintf(format, args...))
 	}
 }
 

@@ -58,9 +58,12 @@ type Operation struct {
 	NoConnectBlocks bool
 	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.
 	ExpectTimeout time.Duration
-	IgnoreLength  bool // --ignore-content-length
-	Raw           bool // --raw: no coding is decoded
-	HTTP09        bool // --http0.9
+	// ResendAny lets any method go out once more where a reused connection broke
+	// off without a byte of an answer; otherwise those that are safe to repeat.
+	ResendAny    bool
+	IgnoreLength bool // --ignore-content-length
+	Raw          bool // --raw: no coding is decoded
+	HTTP09       bool // --http0.9
 	// Continue lets an attempt go on from where the body of the one before it
 	// broke off: the caller keeps what Deliver wrote until then.
 	Continue bool

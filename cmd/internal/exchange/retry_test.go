@@ -14,6 +14,38 @@ import (
 )
 
 // TestNextStart/R1.2: where the next attempt starts.
+// TestReusedConnection: R1.1a, a request that its reused connection swallowed.
+func TestReusedConnection(t *testing.T) {
+	for _, c := range []struct {
+		name, method string
+		any          bool
+		want         int // requests
+	}{
+		{"R1.1a safe to repeat", "GET", false, 3},
+		{"R1.1a not safe to repeat", "POST", false, 2},
+		{"R1.1a --as-curl", "POST", true, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := retrytest.Serve(t, "200, close, 200")
+			cl := client(t, fakeClock(), transport.Settings{})
+			get(t, operation(cl, template(t, "GET", s.URL, "")))
+			body := ""
+			if c.method == "POST" {
+				body = "x"
+			}
+			op := operation(cl, template(t, c.method, s.URL, body))
+			op.ResendAny = c.any
+			r, o, _ := get(t, op)
+			if n := len(s.Log().Records); n != c.want || len(r.Hops) != c.want-1 || !r.Hops[0].Reused {
+				t.Errorf("%d requests, hops %+v; want %d", n, r.Hops, c.want)
+			}
+			if failed := o.Class != retry.ClassNone; failed != (c.want == 2) {
+				t.Errorf("class %s, %v", o.Class, o.Err)
+			}
+		})
+	}
+}
+
 func TestNextStart(t *testing.T) {
 	for _, c := range []struct {
 		name, method, body, script, want string

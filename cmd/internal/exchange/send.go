@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/request"
@@ -12,6 +13,10 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/wire"
 	"github.com/bidehttp/bide/retry"
 )
+
+// maxCut is how often one hop is sent again for a reused connection that broke
+// off under it, as in curl.
+const maxCut = 5
 
 // maxDead is how many idle connections may turn out dead for one hop before
 // the failure counts: more than the pool keeps.
@@ -25,7 +30,7 @@ func (a *attempt) send() (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for dead := 0; ; dead++ {
+	for dead, cut := 0, 0; ; dead++ {
 		if err := a.ended(retry.PhaseConnect); err != nil {
 			return nil, err
 		}
@@ -37,10 +42,28 @@ func (a *attempt) send() (*answer, error) {
 			older := *settings
 			older.HTTP, settings = "1.1", &older
 		case err != nil && reused && dead < maxDead && diedIdle(err):
+		case err != nil && reused && cut < maxCut && a.mayResend(err):
+			cut++
+			a.tellf("Connection died, retrying a fresh connect (retry count: %d)", cut)
 		default:
 			return x, err
 		}
 	}
+}
+
+// mayResend reports whether the request goes out once more after the reused
+// connection that carried it ended without a byte of an answer: most likely the
+// server had closed it before (RFC 9112 §9.3.1, R1.1a).
+func (a *attempt) mayResend(err error) bool {
+	var te *transport.Error
+	if !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].HeaderIn > 0 {
+		return false
+	}
+	sent := retry.Outcome{Class: te.Class, Method: a.at.method, Keyed: a.at.key, Sent: te.Sent}
+	if !a.op.ResendAny && !a.op.Policy.Safe(sent) {
+		return false
+	}
+	return !a.at.body || a.op.Template.Body.Replay() == nil
 }
 
 // diedIdle: the connection failed and nothing of the request went out.
@@ -167,7 +190,7 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 		hop.Range, hop.IfRange = strconv.FormatInt(op.Resume.Offset, 10)+"-", op.Resume.Validator
 	}
 	if op.Client.Jar != nil {
-		hop.Cookie = op.Client.Jar.Header(u, op.Client.Clock.Wall())
+		hop.Cookie = op.Client.Jar.Header(a.cookieURL(), op.Client.Clock.Wall())
 	}
 	if conn.ViaProxy && s.Proxy != nil {
 		hop.ProxyAuthorization, hop.ProxyHeaders = creds.proxyAuthorization, proxyLines(s.Proxy)
@@ -203,6 +226,21 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 		}
 	}
 	return req, head
+}
+
+// cookieURL is the hop's URL as cookies see it: a Host line of the user's own
+// names whose cookies are meant (curl), as long as the first host is asked.
+func (a *attempt) cookieURL() *request.URL {
+	t := a.op.Template
+	if !strings.EqualFold(a.at.url.Host, t.URL.Host) {
+		return a.at.url
+	}
+	for _, l := range t.Headers {
+		if strings.EqualFold(l.Name, "Host") && !l.Remove {
+			return a.at.url.WithHost(l.Value)
+		}
+	}
+	return a.at.url
 }
 
 func wireFields(fields []request.Field) []wire.Field {
@@ -281,7 +319,7 @@ func (a *attempt) answered(h *Hop, x *answer) {
 		}
 	}
 	if jar := a.op.Client.Jar; jar != nil {
-		jar.SetAll(a.at.url, fields.values("Set-Cookie"), a.op.Client.Clock.Wall())
+		jar.SetAll(a.cookieURL(), fields.values("Set-Cookie"), a.op.Client.Clock.Wall())
 	}
 }
 

@@ -69,6 +69,17 @@ func (u *URL) WithUploadName(file string) *URL {
 	return &v
 }
 
+// WithHost gives the URL with the host that a Host header names, whose port does
+// not count; what names none changes nothing.
+func (u *URL) WithHost(header string) *URL {
+	v := *u
+	if v.setAuthority(strings.Trim(header, " \t")) != nil {
+		return u
+	}
+	v.Port = u.Port
+	return &v
+}
+
 // WithScheme gives the URL with another scheme; a port that stands in it stays.
 func (u *URL) WithScheme(scheme string) *URL {
 	v := *u
