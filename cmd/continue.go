@@ -22,13 +22,23 @@ type partialRecord struct {
 	Total     int64  `json:"total"` // -1 unknown
 }
 
-func (op *operation) continues() bool { return op.group.ContinueFile || op.group.ContinueAt > 0 }
+// continues: -C is about what is received.
+func (op *operation) continues() bool {
+	return (op.group.ContinueFile || op.group.ContinueAt > 0) && !op.template.Upload
+}
+
+// keepsPartial: a body that breaks off stays beside its file. A head in the
+// file (-i) would be taken for the body's beginning.
+func (op *operation) keepsPartial() bool {
+	return op.group.ContinueFile && op.continues() && !op.group.Include
+}
 
 // takeUp finds what -C goes on from.
 func (out *output) takeUp() error {
 	op := out.op
 	file, isFile := out.sink.(*outfile.FileSink)
 	switch {
+	case !op.continues():
 	case op.group.ContinueAt > 0:
 		op.exchange.From = &exchange.Resume{Offset: op.group.ContinueAt, Total: -1}
 		if isFile {
@@ -36,7 +46,10 @@ func (out *output) takeUp() error {
 			return err
 		}
 	case op.group.ContinueFile && isFile:
-		size, record, err := file.TakeUp()
+		size, record, err := int64(0), []byte(nil), error(nil)
+		if op.keepsPartial() {
+			size, record, err = file.TakeUp()
+		}
 		if err != nil {
 			return err
 		}
@@ -74,7 +87,7 @@ func (op *operation) urlHash() string {
 // run can prove that the rest belongs to it.
 func (out *output) keepPartial(r *exchange.Response) error {
 	file, ok := out.sink.(*outfile.FileSink)
-	if !ok || !out.op.group.ContinueFile {
+	if !ok || !out.op.keepsPartial() {
 		return nil
 	}
 	rest := r.Rest()
@@ -92,7 +105,7 @@ func (out *output) keepPartial(r *exchange.Response) error {
 // record says: a part that broke its own framing.
 func (out *output) doubt(after retry.Outcome) {
 	file, ok := out.sink.(*outfile.FileSink)
-	if !ok || !out.op.group.ContinueFile || after.Resumable {
+	if !ok || !out.op.keepsPartial() || after.Resumable {
 		return
 	}
 	switch after.Class {
@@ -114,6 +127,7 @@ func (out *output) startOver() error {
 // beside is the answer, where something is to be continued, that must not be
 // added to it: a redirect's own body or an error's.
 func (out *output) beside(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	out.headOwed = out.op.group.Include
 	if r.Status >= 400 && out.keepsErrors() {
 		r.Discard()
 		o.Class, o.Phase, o.Err = retry.ClassProtocol, retry.PhaseBody, exchange.CannotResume()

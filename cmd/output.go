@@ -40,6 +40,7 @@ type output struct {
 	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
 	kept      bool   // the sink holds what is to be committed
+	headOwed  bool   // of an answer whose body must not be added to what is there: -i shows it alone
 	headSize  int64  // of the header blocks before the body (-i)
 	remote    bool   // the response may name the file (-J)
 	urlPath   string // of the file if it does not, "" none
@@ -254,12 +255,12 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 // the body takes the place of the one before it (R9.2), unless that has left.
 func (out *output) putHead(r *exchange.Response) error {
 	before := out.headSize
-	if r.Continued && out.sink.Committed() {
+	if r.Continued && (out.sink.Committed() || before > 0 && out.op.exchange.From != nil) {
 		return nil
 	}
 	head := bytes.Join(r.Blocks, nil)
 	out.headSize = int64(len(head))
-	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued {
+	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued && before > 0 {
 		return sink.Rehead(before, head)
 	}
 	return writeBlocks(out.sink, r.Blocks)
@@ -308,7 +309,7 @@ func (out *output) finish(ctx context.Context) error {
 // a final error with -f, a redirect that is not followed, a proxy's refusal.
 func (out *output) headAlone() bool {
 	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
-		(out.delivered == nil || out.dropped || out.op.group.Fail == flags.FailSilent && out.delivered.Status >= 400)
+		(out.delivered == nil || out.dropped || out.headOwed || out.op.group.Fail == flags.FailSilent && out.delivered.Status >= 400)
 }
 
 // showHead puts it where the body would go.

@@ -198,6 +198,12 @@ func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error 
 		if err != nil {
 			return err
 		}
+		if g.ContinueFile || g.ContinueAt > 0 {
+			// What the server has is not asked for: "-C -" goes on from the start.
+			if body, t.ContentRange, err = request.From(body, g.ContinueAt); err != nil {
+				return err
+			}
+		}
 		t.Body, t.Upload, t.URL = body, true, t.URL.WithUploadName(uploadName(arg.Upload))
 		return nil
 	}

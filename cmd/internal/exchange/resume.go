@@ -133,6 +133,8 @@ func digits(s string) (int64, bool) {
 // nothing but a part at the right place is added.
 func blindly(v verdict, want Resume, resp *wire.Response) verdict {
 	switch {
+	case v == over && startsAt(resp.Header, want.Offset):
+		return continues
 	case v == over && resp.Length == want.Offset:
 		return complete
 	case v == over:
@@ -148,6 +150,14 @@ func blindly(v verdict, want Resume, resp *wire.Response) verdict {
 		return refused
 	}
 	return v
+}
+
+// startsAt reports whether an answer says that its body begins there, if only
+// in a Content-Range that is none of RFC 9110 (curl).
+func startsAt(head fieldsOf, offset int64) bool {
+	first := strings.TrimLeft(single(head, "Content-Range"), "bytesBYTES ")
+	n, ok := digits(first[:max(strings.IndexByte(first, '-'), 0)])
+	return ok && n == offset
 }
 
 // CannotResume is curl's error for a server that does not send the rest.

@@ -149,22 +149,22 @@ func setContinueAt(p *parser, v string) error {
 
 func (p *parser) contradictsContinuing() bool {
 	g := p.g
-	for i := range g.URLs {
-		if g.URLs[i].HasUpload {
-			return true
-		}
-	}
-	return len(g.Data) > 0 && !g.Get || len(g.Form) > 0 || g.Method != "" && g.Method != "GET" || g.Range != "" || g.Head || g.Include ||
-		g.RemoteHeaderName || g.Raw || g.Clobber == ClobberNever || g.RemoveOnError
+	otherMethod := g.Method != "" && g.Method != "GET" && p.uploads == 0
+	return len(g.Data) > 0 && !g.Get || len(g.Form) > 0 || otherMethod || g.Range != "" || g.Head || g.RemoteHeaderName || g.Raw
 }
 
 // checkTransfer refuses what contradicts itself among these flags.
 func (p *parser) checkTransfer() error {
+	continues := p.g.ContinueFile || p.g.ContinueAt > 0
 	switch {
+	case continues && p.g.Clobber == ClobberNever:
+		return usagef("--continue-at is mutually exclusive with --no-clobber")
+	case continues && p.g.RemoveOnError:
+		return usagef("--continue-at is mutually exclusive with --remove-on-error")
 	case p.g.RemoteHeaderName && p.g.Include:
 		return usagef("showing headers and --remote-header-name cannot be combined; they would stand in the file")
-	case (p.g.ContinueFile || p.g.ContinueAt > 0) && p.contradictsContinuing():
-		return usagef("-C is for plain downloads: it cannot be combined with a body, a method but GET, -r, -I, -i, -J, --raw, --no-clobber or --remove-on-error")
+	case continues && p.contradictsContinuing():
+		return usagef("-C is for plain downloads and -T: it cannot be combined with another body, a method but GET, -r, -I, -J or --raw")
 	case (p.g.EtagSave != "" || p.g.EtagCompare != "") && p.g.Several():
 		return usagef("--etag-save and --etag-compare are about one URL; give one")
 	}

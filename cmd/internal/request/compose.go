@@ -169,6 +169,8 @@ func (c *composer) ranges() {
 		r = c.hop.Range
 	}
 	switch {
+	case c.t.ContentRange != "" && c.hop.IncludeBody:
+		c.standard("Content-Range", c.t.ContentRange)
 	case r == "":
 	case !c.hop.IncludeBody:
 		c.standard("Range", "bytes="+r)

@@ -20,15 +20,18 @@ type Template struct {
 	UserAgent   string // "" sends none
 	Referer     string // -e, without ";auto"
 	AutoReferer bool
-	Range       string  // -r without "bytes=", "" none
-	Conditions  []Field // -z: If-Modified-Since or If-Unmodified-Since
-	TE          bool    // --tr-encoding
-	Accept      string  // "*/*"; --json: application/json
-	ContentType string  // default for the body, "" none
-	Compressed  bool
-	Body        Body // nil none
-	Upload      bool // Body is a file of -T: a PUT, whatever -X calls it
-	Auth        Auth
+	Range       string // -r without "bytes=", "" none
+	// ContentRange is where an upload belongs that goes on from a later byte
+	// ("bytes 50-99/100"), "" it is whole.
+	ContentRange string
+	Conditions   []Field // -z: If-Modified-Since or If-Unmodified-Since
+	TE           bool    // --tr-encoding
+	Accept       string  // "*/*"; --json: application/json
+	ContentType  string  // default for the body, "" none
+	Compressed   bool
+	Body         Body // nil none
+	Upload       bool // Body is a file of -T: a PUT, whatever -X calls it
+	Auth         Auth
 	// Expect100 is whether Expect: 100-continue may be sent (it is by default for large bodies).
 	Cookies       string // -b text, "" none
 	RequestTarget string // --request-target
