@@ -58,8 +58,9 @@ type Operation struct {
 	NoConnectBlocks bool
 	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.
 	ExpectTimeout time.Duration
-	// ResendAny lets any method go out once more where a reused connection broke
-	// off without a byte of an answer; otherwise those that are safe to repeat.
+	// ResendAny lets any request go out once more where a reused connection broke
+	// off without a byte of an answer; otherwise one that is safe to repeat, and
+	// only if the policy has no further attempt (R1.1b).
 	ResendAny    bool
 	IgnoreLength bool // --ignore-content-length
 	Raw          bool // --raw: no coding is decoded

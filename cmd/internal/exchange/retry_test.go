@@ -14,16 +14,18 @@ import (
 )
 
 // TestNextStart/R1.2: where the next attempt starts.
-// TestReusedConnection: R1.1a, a request that its reused connection swallowed.
+// TestReusedConnection: R1.1b, a request that its reused connection swallowed.
 func TestReusedConnection(t *testing.T) {
 	for _, c := range []struct {
 		name, method string
+		attempts     int
 		any          bool
 		want         int // requests
 	}{
-		{"R1.1a safe to repeat", "GET", false, 3},
-		{"R1.1a not safe to repeat", "POST", false, 2},
-		{"R1.1a --as-curl", "POST", true, 3},
+		{"R1.1b safe to repeat", "GET", 1, false, 3},
+		{"R1.1b not safe to repeat", "POST", 1, false, 2},
+		{"R1.1b more attempts to come", "GET", 2, false, 2},
+		{"R1.1b --as-curl", "POST", 2, true, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := retrytest.Serve(t, "200, close, 200")
@@ -34,7 +36,7 @@ func TestReusedConnection(t *testing.T) {
 				body = "x"
 			}
 			op := operation(cl, template(t, c.method, s.URL, body))
-			op.ResendAny = c.any
+			op.ResendAny, op.Policy.Attempts = c.any, c.attempts
 			r, o, _ := get(t, op)
 			if n := len(s.Log().Records); n != c.want || len(r.Hops) != c.want-1 || !r.Hops[0].Reused {
 				t.Errorf("%d requests, hops %+v; want %d", n, r.Hops, c.want)
