@@ -64,6 +64,9 @@ func (out *output) takeUp() error {
 			return err
 		}
 		op.exchange.From = &exchange.Resume{Offset: size, Total: -1}
+		if op.group.AsCurl {
+			return nil
+		}
 		op.run.console.notice(fmt.Sprintf("going on behind the %d bytes of %s; nothing tells whether the rest belongs to them", size, render.Text(out.path)))
 	}
 	return nil

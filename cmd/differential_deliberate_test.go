@@ -28,6 +28,13 @@ var deliberateDifferences = map[string]deliberate{
 	"short-o":       {"files", "`-o F`"},
 	"L-max-o":       {"files", "`-o F`"},
 
+	"C-file":            {"stderr", "`-C -`"},
+	"C-file-i":          {"stderr", "`-C -`"},
+	"C-d":               {"exit code, stderr", "`-C` with `-d`, `-r`, `-I`, `-J`, `--raw` or another method than GET"},
+	"C-no-clobber":      {"requests, exit code, stderr, files", "`-C` with `--no-clobber` or `--remove-on-error`"},
+	"C-remove-on-error": {"requests, exit code, stderr, files", "`-C` with `--no-clobber` or `--remove-on-error`"},
+	"C-T-L":             {"requests", "`-C` with `-T` and a redirect"},
+
 	"L-cookie-b-other": {"requests", "cookies of `-b` text"},
 
 	"b-file-headers": {"requests", "cookies from a header file"},
@@ -143,5 +150,5 @@ var deliberateDifferences = map[string]deliberate{
 // sameAsCurl are cases of deliberateDifferences that --as-curl makes the same.
 var sameAsCurl = []string{
 	"short", "stall-m", "cutchunk", "badchunk", "https-short", "short-i", "cutchunk-D", "v-short",
-	"short-o", "L-max-o", "f-o", "v-basic",
+	"C-file", "C-file-i", "b-file-headers", "short-o", "L-max-o", "f-o", "v-basic",
 }

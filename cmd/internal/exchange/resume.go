@@ -144,7 +144,7 @@ func blindly(v verdict, want Resume, resp *wire.Response) verdict {
 			return complete
 		}
 		return refused
-	case v == astray && resp.Status/100 == 3:
+	case v == astray && resp.Status == 304:
 		return other
 	case v == astray:
 		return refused

@@ -141,7 +141,7 @@ func setContinueAt(p *parser, v string) error {
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n < 0 || v[0] == '+' {
-		return fmt.Errorf("%s is no offset: a number of bytes, or - for where the file ends", quote(v))
+		return fmt.Errorf("%s; %s is no offset: a number of bytes, or - for where the file ends", notNumber, quote(v))
 	}
 	p.g.ContinueFile, p.g.ContinueAt = false, n
 	return nil
