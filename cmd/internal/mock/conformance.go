@@ -178,8 +178,8 @@ func (m *program) growth(ctx context.Context, r row, found []finding) finding {
 		}
 	}
 	f := finding{row: r}
-	for ctx.Err() == nil && !grown(samples) && f.runs < growthSamples {
-		more := make([]finding, min(max(1, m.Jobs), growthSamples-f.runs))
+	for ctx.Err() == nil && !grown(samples, false) && f.runs < growthRuns {
+		more := make([]finding, min(max(1, m.Jobs), growthRuns-f.runs))
 		m.atOnce(len(more), func(i int) { more[i] = m.try(ctx, r) })
 		f.runs += len(more)
 		before := len(samples)
@@ -197,7 +197,7 @@ func (m *program) growth(ctx context.Context, r row, found []finding) finding {
 			break // it does not come back a second time
 		}
 	}
-	f.ok, f.detail = grown(samples), sampleText(samples)
+	f.ok, f.detail = grown(samples, true), sampleText(samples)
 	return f
 }
 

@@ -19,7 +19,7 @@ import (
 type tiny struct {
 	giveUpOn   []int // statuses that it does not retry
 	retries    []int // statuses that it retries although they are final
-	constant   bool  // waits do not grow
+	shrinks    bool  // the second wait is shorter
 	half       bool  // Retry-After in seconds is cut short
 	noDate     bool  // as a date
 	noReset    bool  // a transport failure is final
@@ -43,8 +43,8 @@ func (c tiny) run(url string) int {
 			return code
 		}
 		wait := tinyBase << n
-		if c.constant {
-			wait = tinyBase
+		if c.shrinks { // by more than a busy machine can make up for
+			wait = 8 * tinyBase / time.Duration(n*n*n)
 		}
 		if c.fullJitter {
 			wait = time.Duration(rand.Float64() * float64(wait))
@@ -95,7 +95,7 @@ func wrongClients() map[string]func(url string) int {
 	return map[string]func(string) int{
 		"right": tiny{}.run, "full-jitter": tiny{fullJitter: true}.run,
 		"500": tiny{giveUpOn: []int{500}}.run, "502": tiny{giveUpOn: []int{502}}.run, "503": tiny{giveUpOn: []int{503}}.run,
-		growthRow: tiny{constant: true}.run, "429-seconds": tiny{half: true}.run, "429-date": tiny{noDate: true}.run,
+		growthRow: tiny{shrinks: true}.run, "429-seconds": tiny{half: true}.run, "429-date": tiny{noDate: true}.run,
 		"400": tiny{retries: []int{400}}.run, "403": tiny{retries: []int{403}}.run, "404": tiny{retries: []int{404}}.run,
 		"transport": tiny{noReset: true}.run, "truncated": tiny{noWhole: true}.run,
 		"never-recovers": tiny{oneMore: true}.run, "huge-retry-after": tiny{noCap: true}.run,
@@ -144,4 +144,39 @@ func decodeMatrix(t *testing.T, text string) render.MockConformance {
 		t.Fatalf("%v in %s", err, text)
 	}
 	return d
+}
+
+// Bands of growth: one draw of a full jitter may be small, one of a constant wait late.
+func TestGrown(t *testing.T) {
+	const ms = time.Millisecond
+	up, down, same, none := waits{100 * ms, 140 * ms}, waits{200 * ms, 50 * ms}, waits{100 * ms, 120 * ms}, waits{1 * ms, 9 * ms}
+	for name, tt := range map[string]struct {
+		samples []waits
+		last    bool
+		want    bool
+	}{
+		"no run": {nil, true, false}, "one": {[]waits{up}, false, true}, "half": {[]waits{up, down}, false, true},
+		"a third": {[]waits{up, down, down}, false, false}, "a third at the end": {[]waits{up, down, down}, true, true},
+		"a quarter at the end": {[]waits{up, same, down, same}, true, false}, "constant": {[]waits{same, same, same}, true, false},
+		"at once": {[]waits{none, none}, true, false},
+	} {
+		if got := grown(tt.samples, tt.last); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	// Full jitter under ceilings of 1 s and 2 s, 10,000 times.
+	r := rand.New(rand.NewPCG(1, 2))
+	failed := 0
+	for range 10_000 {
+		var samples []waits
+		for len(samples) < 3 || len(samples) < 3+growthRuns && !grown(samples, false) {
+			samples = append(samples, waits{time.Duration(r.Float64() * 1e9), time.Duration(r.Float64() * 2e9)})
+		}
+		if !grown(samples, true) {
+			failed++
+		}
+	}
+	if failed > 1 {
+		t.Errorf("%d of 10,000 clients with full jitter fail", failed)
+	}
 }

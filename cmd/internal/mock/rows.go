@@ -69,23 +69,31 @@ const (
 	// leastWait is what counts as a wait: a client that comes back at once does
 	// so within milliseconds.
 	leastWait = 20 * time.Millisecond
-	// growthFactor shows growth: a doubled ceiling draws under it with a
-	// probability of 1/3 with full jitter, constant waits with 30 % of jitter never over it.
+	// growthFactor shows growth in one run: full jitter under doubled ceilings gets
+	// there with a probability of 2/3, constant waits only by a delay of the machine.
 	growthFactor = 1.34
-	// growthSamples makes a wrong verdict on full jitter rarer than one in 100,000.
-	growthSamples = 12
+	// growthRuns are the most runs for this row alone. Together with those of the
+	// three rows before they make a wrong verdict on full jitter rarer than one in 10,000.
+	growthRuns = 18
 )
 
 // waits are the two gaps of one run.
 type waits [2]time.Duration
 
-// grown reports whether a sample shows that the second ceiling is higher than
-// the first. A full jitter may draw small, so one sample of all is enough.
-func grown(samples []waits) bool {
+// growing counts the runs in which the second wait was the longer one.
+func growing(samples []waits) int {
+	n := 0
 	for _, w := range samples {
 		if w[1] >= leastWait && float64(w[1]) >= growthFactor*float64(w[0]) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
+}
+
+// grown reports whether the second ceiling is higher than the first: most runs
+// show it, or at the end of all more than a delayed machine would feign.
+func grown(samples []waits, last bool) bool {
+	n := growing(samples)
+	return n > 0 && (2*n >= len(samples) || last && 7*n >= 2*len(samples))
 }
