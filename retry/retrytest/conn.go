@@ -19,6 +19,7 @@ type conn struct {
 	bare     net.Conn // the TCP connection
 	net.Conn          // what HTTP is spoken on: bare, or TLS on it
 	br       *bufio.Reader
+	bw       *bufio.Writer // of HTTP/1 answers
 }
 
 // serve speaks on one connection until its end.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/bidehttp/bide/retry/retrytest"
 )
@@ -110,4 +111,70 @@ func ExampleScriptError() {
 	fmt.Println(err)
 	// Output:
 	// script line 2, column 5: expected an option of the step (such as retry-after=2, body=text or x3), a comma or a new line, found "bdy=x"
+}
+
+// What a test of a client looks like: a server, the client, the log.
+func ExampleServe() {
+	// In a test: func TestFetch(t *testing.T) { s := retrytest.Serve(t, ...) }
+	var t retrytest.TB = quiet{}
+	s := retrytest.Serve(t, "503, 503, 200 body=done")
+	defer s.Close()
+	for range 3 {
+		resp, err := http.Get(s.URL + "/jobs")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		time.Sleep(10 * time.Millisecond)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	log := s.Log()
+	log.Check(t, "attempts=3", "gaps>=10ms", "statuses=503,503,200", "connections=1")
+	fmt.Println(len(log.Gaps()), "gaps")
+	// Output:
+	// 2 gaps
+}
+
+// quiet is a TB for examples.
+type quiet struct{}
+
+func (quiet) Helper()                      {}
+func (quiet) Cleanup(func())               {}
+func (quiet) Errorf(f string, args ...any) { fmt.Printf(f, args...) }
+func (quiet) Fatalf(f string, args ...any) { fmt.Printf(f, args...) }
+
+// A wrong check says where, before there is a log.
+func ExampleParseCheck() {
+	fmt.Println(retrytest.ParseCheck("gap1=1s"))
+	// Output:
+	// check "gap1=1s", column 6: expected a duration after <= or >=, a range such as 0.5s..3s after =, found "1s"
+}
+
+// Who keeps to the Retry-After of a reference limiter is let through.
+func ExampleServer_Log() {
+	s, err := retrytest.New("200 [bucket=1/s burst=2]")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	for range 3 {
+		resp, err := http.Get(s.URL)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		fmt.Printf("%d %q\n", resp.StatusCode, resp.Header.Get("Retry-After"))
+	}
+	http.DefaultClient.CloseIdleConnections()
+	fmt.Println(s.Log().Records[2].Answer)
+	// Output:
+	// 200 ""
+	// 200 ""
+	// 429 "1"
+	// 429 (bucket=1/s burst=2)
 }

@@ -35,7 +35,7 @@ func (c *conn) oneHTTP1() (again bool) {
 		return false
 	}
 	x := c.s.begin(r, first)
-	out := &http1Carrier{c: c, w: bufio.NewWriterSize(c, 64<<10), http10: x.req.Proto == "HTTP/1.0", left: forever}
+	out := &http1Carrier{c: c, w: c.writer(), http10: x.req.Proto == "HTTP/1.0", left: forever}
 	if c.s.cfg.proxy && c.relay(x, in, out) {
 		return false
 	}
@@ -57,6 +57,16 @@ func (c *conn) oneHTTP1() (again bool) {
 		return false
 	}
 	return true
+}
+
+// writer is the connection's buffer, empty: an answer that was cut off may have
+// left something in it.
+func (c *conn) writer() *bufio.Writer {
+	if c.bw == nil {
+		c.bw = bufio.NewWriterSize(c, 64<<10)
+	}
+	c.bw.Reset(c)
+	return c.bw
 }
 
 // body reads the request's body as far as the step wants it, after 100
@@ -90,7 +100,7 @@ func (c *conn) refuse(r *Record, first time.Time, err error) {
 	r.Method = cmp.Or(r.Method, "?")
 	x := c.s.log(r, first)
 	x.st = builtin(http.StatusBadRequest, err.Error())
-	out := &http1Carrier{c: c, w: bufio.NewWriter(c), left: forever}
+	out := &http1Carrier{c: c, w: c.writer(), left: forever}
 	x.perform(out)
 	c.linger()
 }

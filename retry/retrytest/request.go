@@ -111,6 +111,10 @@ func newIntake(br *bufio.Reader, r *Record) (*intake, error) {
 
 // read takes up to limit bytes (forever: all) of the body.
 func (in *intake) read(limit int64) error {
+	if in.none {
+		in.whole = true
+		return nil
+	}
 	buf := make([]byte, 32<<10)
 	for limit == forever || in.n < limit {
 		p := buf
