@@ -38,6 +38,7 @@ func (op *operation) describe(rec *retry.Record) render.Operation {
 	return render.Operation{
 		ID:             op.identity(),
 		Index:          op.index,
+		Page:           op.page.index(),
 		Label:          optional(op.group.Label),
 		Method:         op.template.Method,
 		URL:            op.run.redactor.URL(op.template.URL.String()),

@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"cmd/internal/configfile": {"cmd/internal/bounded"},
 	"cmd/internal/curldate":   {},
 	"cmd/internal/formdata":   {"cmd/internal/bounded", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/link":       {},
 	"cmd/internal/netrc":      {"cmd/internal/bounded"},
 	"cmd/internal/urlglob":    {"cmd/internal/exitcode", "retry"},
 	"cmd/internal/variables":  {"cmd/internal/bounded"},

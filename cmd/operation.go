@@ -32,22 +32,23 @@ type operation struct {
 	end         func()               // ends it; nil when there was none
 	output      *output
 
-	num    int        // of the URL among those of the command line: %{urlnum}
-	turn   stdoutTurn // to write to standard output
-	waited func()     // takes the notice of the present wait away; nil none
-	passed func()     // lets others go to the origin; nil when none waits for that
-	line   *boardLine // of bide wait; nil without one
+	num    int         // of the URL among those of the command line: %{urlnum}
+	page   *page       // of --paginate; nil without
+	turn   *stdoutTurn // to write to standard output
+	waited func()      // takes the notice of the present wait away; nil none
+	passed func()      // lets others go to the origin; nil when none waits for that
+	line   *boardLine  // of bide wait; nil without one
 }
 
-// operate runs one operation from its template to its exit code.
-func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode.Code {
-	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL}
+// operate runs one operation from its template to its exit code. Of pages, turn
+// is that of them all, and theirs to give.
+func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, turn *stdoutTurn, pg *page) exitcode.Code {
+	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL, page: pg, turn: turn}
 	if err := op.prepare(j.URLArg); err != nil {
 		return op.refuse(ctx, j.URLArg, err)
 	}
 	if r.crew != nil {
-		op.turn.turn, op.turn.ctx = r.crew.turn, ctx
-		defer op.turn.give()
+		op.turn.within(ctx)
 		if op.passed = r.crew.gate.enter(ctx, op.origin); op.passed != nil {
 			defer op.passed()
 		}
@@ -78,7 +79,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job) exitcode
 // prepare freezes everything before attempt 1 (R7.3).
 func (op *operation) prepare(arg flags.URLArg) error {
 	var err error
-	if op.template, err = op.run.template(op.group, arg); err != nil {
+	if op.template, err = op.newTemplate(arg); err != nil {
 		return err
 	}
 	op.origin = op.template.URL.Origin()
@@ -86,7 +87,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		return err
 	}
 	op.exchange = &exchange.Operation{
-		Client: op.group.client, Template: op.template, Origin: op.origin, Policy: &op.group.Policy,
+		Client: op.group.client, Template: op.template, Origin: op.origin, Policy: op.policy(),
 		RateLimitHeaders: op.group.RateLimitHeaders,
 		MaxFileSize:      op.group.MaxFileSize,
 		ExpectTimeout:    op.group.Expect100Timeout,
@@ -103,10 +104,29 @@ func (op *operation) prepare(arg flags.URLArg) error {
 	return nil
 }
 
+// newTemplate freezes the request: that of the URL, or of a page behind it.
+func (op *operation) newTemplate(arg flags.URLArg) (*request.Template, error) {
+	if op.page.follows() {
+		return op.page.template()
+	}
+	return op.run.template(op.group, arg)
+}
+
+// policy is the group's, or for a page what is left of it.
+func (op *operation) policy() *retry.Policy {
+	if op.page != nil {
+		return &op.page.policy
+	}
+	return &op.group.Policy
+}
+
 // attempts runs the engine's loop, and delivers what it kept.
 func (op *operation) attempts(ctx context.Context) *retry.Record {
+	if op.page.tooLate() {
+		return &retry.Record{Policy: op.group.Policy, StartedAt: op.run.env.Clock.Wall(), Reason: retry.DeadlineBeforeRetry}
+	}
 	loop := retry.Loop{
-		Policy: op.group.Policy, Clock: op.run.env.Clock, Rand: op.run.rand,
+		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin, Hold: op.run.holds,
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
 	}
@@ -137,7 +157,7 @@ func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, re
 	if outcome.Status == 421 {
 		op.misdirected++
 	}
-	if outcome.Class == retry.ClassStatus && op.group.Policy.Transient(outcome, state) {
+	if outcome.Class == retry.ClassStatus && op.policy().Transient(outcome, state) {
 		return response, outcome
 	}
 	op.wayFree()
@@ -209,6 +229,7 @@ func overrule(rec *retry.Record, reason retry.Reason, class retry.Class, err err
 
 // finish commits or gives up the output, and tells how it ended.
 func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Code {
+	op.page.turnOver(op, rec.Reason)
 	op.commit(ctx, rec)
 	last := retry.Outcome{}
 	if n := len(rec.Attempts); n > 0 {

@@ -51,6 +51,9 @@ type output struct {
 
 // newOutput decides where the body goes; nothing is created yet.
 func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
+	if op.page.follows() && op.page.sink != nil {
+		return op.page.output(op), nil
+	}
 	out := &output{op: op}
 	name, remote, err := op.outputName(arg)
 	if err != nil {
@@ -79,13 +82,14 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 		stream.Unheld = stream.Unheld || out.terminal
 		out.sink = outfile.Stdout(env.Stdout, stream)
 	}
+	op.page.adopt(out)
 	return out, nil
 }
 
 // keepsErrors: a final error is output like any other (--fail-with-body, --no-fail).
 func (out *output) keepsErrors() bool {
 	g := out.op.group
-	return g.Fail == flags.FailWithBody && !(g.RemoveOnError && out.isFile()) || g.Fail == flags.FailNone
+	return g.Fail == flags.FailWithBody && !((g.RemoveOnError || g.Paginate) && out.isFile()) || g.Fail == flags.FailNone
 }
 
 // isFile: the output is a file, though its name may not be known yet.
@@ -112,7 +116,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	switch {
 	case out.op.exchange.From != nil:
 		return out.beside(ctx, r, o)
-	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent):
+	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent || out.op.page != nil):
 		return out.excerptOnly(ctx, r, o)
 	case r.Status == 304 && out.isFile():
 		return r.Deliver(ctx, io.Discard, o)
@@ -145,7 +149,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 
 // within makes the end of ctx call off the wait for a FIFO's reader.
 func (out *output) within(ctx context.Context) {
-	if file, ok := out.sink.(*outfile.FileSink); ok {
+	if file := out.file(); file != nil {
 		file.Within(ctx)
 	}
 }
@@ -238,7 +242,7 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	stop := out.op.run.console.transfer(r, out.terminal)
 	defer stop()
 	heads := len(r.Blocks)
-	after := out.receive(ctx, r, w, o)
+	after := out.op.page.accept(out.receive(ctx, r, w, o))
 	if failed && errors.Is(after.Err, errBinary) { // the status is the news
 		out.op.run.console.problem(errBinary.Error())
 		return o
@@ -299,10 +303,20 @@ func (out *output) finish(ctx context.Context) error {
 	if err := out.sink.Commit(); err != nil {
 		return err
 	}
-	if file, ok := out.sink.(*outfile.FileSink); ok {
+	if file := out.file(); file != nil {
 		out.path = file.Path()
 	}
 	return out.saveETag()
+}
+
+// file is the file that the body goes to, with others or alone; nil where it is none.
+func (out *output) file() *outfile.FileSink {
+	whole := out.sink
+	if pg := out.op.page; pg != nil && pg.sink != nil {
+		whole = pg.sink
+	}
+	file, _ := whole.(*outfile.FileSink)
+	return file
 }
 
 // headAlone: -i shows the head of an answer whose body is not shown: the one of
@@ -361,7 +375,7 @@ func (out *output) notice(o retry.Outcome) string {
 	if out.unmet {
 		return render.Text(out.path) + " not written: the server has nothing that -z asks for"
 	}
-	if file, ok := out.sink.(*outfile.FileSink); ok && out.kept {
+	if file := out.file(); file != nil && out.kept {
 		return file.Notice()
 	}
 	if o.Status >= 300 && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
@@ -380,7 +394,7 @@ func (out *output) swept() string {
 
 // savedTo is the file that holds the body, "" none.
 func (out *output) savedTo() string {
-	if !out.kept {
+	if !out.kept || !out.op.page.ends() {
 		return ""
 	}
 	return out.path

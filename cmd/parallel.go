@@ -161,7 +161,7 @@ func (c *crew) work(ctx context.Context, first task) {
 			c.ended(c.run.refuseJob(ctx, t.group, t.job, t.err))
 		default:
 			c.running.Add(1)
-			c.ended(c.run.operate(ctx, l, t.group, t.job))
+			c.ended(c.run.perform(ctx, l, t.group, t.job))
 			c.running.Add(-1)
 		}
 	}

@@ -88,7 +88,7 @@ func (op *operation) tellRefusal(ctx context.Context, arg flags.URLArg, code exi
 	doc := &render.Document{
 		Version: render.Version, Bide: version,
 		Operation: render.Operation{
-			ID: op.id, Index: op.index, Label: optional(op.group.Label), Method: methodOf(op.group.Group, arg),
+			ID: op.id, Index: op.index, Page: op.page.index(), Label: optional(op.group.Label), Method: methodOf(op.group.Group, arg),
 			URL: r.redactor.URL(op.given), StartedAt: render.Time{Time: rec.StartedAt},
 		},
 		Policy: describePolicy(rec.Policy, r.options.Global.Seed), Attempts: []render.Attempt{},

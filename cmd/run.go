@@ -188,7 +188,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		if err != nil {
 			got = r.refuseJob(ctx, g, j, err)
 		} else {
-			got = r.operate(ctx, l, g, j)
+			got = r.perform(ctx, l, g, j)
 		}
 		if got == exitcode.OK {
 			continue

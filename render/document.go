@@ -22,6 +22,7 @@ type Document struct {
 type Operation struct {
 	ID             string  `json:"id"`
 	Index          int     `json:"index"`
+	Page           *int    `json:"page"` // of --paginate, from 1; null without
 	Label          *string `json:"label"`
 	Method         string  `json:"method"`
 	URL            string  `json:"url"`

@@ -115,17 +115,17 @@ func reasonText(d *Document) string {
 		return "no retry may start after --retry-max-time " + limit(p.RetryMaxTimeMS)
 	case retry.DeadlineBeforeRetry:
 		if last := d.Attempts; len(last) > 0 && last[len(last)-1].Decision.WaitedMS != nil {
-			return "--deadline " + limit(p.DeadlineMS) + " ran out during the wait"
+			return deadline(d) + " ran out during the wait"
 		}
 		if n == 0 {
-			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for an attempt"
+			return deadline(d) + " leaves no time for an attempt"
 		}
 		if wait == "" {
-			return "--deadline " + limit(p.DeadlineMS) + " leaves no time for another attempt"
+			return deadline(d) + " leaves no time for another attempt"
 		}
-		return "a wait of " + wait + " does not fit into --deadline " + limit(p.DeadlineMS)
+		return "a wait of " + wait + " does not fit into " + deadline(d)
 	case retry.DeadlineExceeded:
-		return "--deadline " + limit(p.DeadlineMS) + " was reached during attempt " + strconv.Itoa(n)
+		return deadline(d) + " was reached during attempt " + strconv.Itoa(n)
 	case retry.UnsafeMethod:
 		return unlessSingle(d, "not retried, since "+method(d)+" may have been acted on")
 	case retry.NotReplayable:
@@ -149,6 +149,15 @@ func reasonText(d *Document) string {
 		return canceledText(d)
 	}
 	return Text(d.Outcome.Reason)
+}
+
+// deadline names the one that the operation had.
+func deadline(d *Document) string {
+	text := "--deadline " + limit(d.Policy.DeadlineMS)
+	if d.Operation.Page != nil {
+		text += " for all pages"
+	}
+	return text
 }
 
 // unlessSingle is text, or "" where no other attempt was wanted.

@@ -1,6 +1,9 @@
 package flags
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // checkRun refuses flags of the whole run that cannot stand together, each with
 // a hint.
@@ -19,6 +22,9 @@ func (p *parser) checkRun() error {
 		if err := p.checkStdout(&p.o.Groups[i]); err != nil {
 			return err
 		}
+		if err := p.checkSlurp(&p.o.Groups[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -29,6 +35,9 @@ func (p *parser) checkGroup() error {
 		return err
 	}
 	if err := p.checkTransfer(); err != nil {
+		return err
+	}
+	if err := p.checkPaginate(); err != nil {
 		return err
 	}
 	if p.g.TLSMax != 0 && p.g.TLSMin > p.g.TLSMax {
@@ -70,21 +79,17 @@ func onlyOne(asked, other, hint string) *UsageError {
 
 // checkStdout: a machine-readable timeline on standard output has it alone.
 func (p *parser) checkStdout(group *Group) error {
-	g := &p.o.Global
-	form := g.Timeline
-	if form == "" && g.TimelineFile == "-" {
-		form = "json"
-	}
-	if form != "json" && form != "jsonl" || g.TimelineFile != "" && g.TimelineFile != "-" {
+	if !p.o.timelineOnStdout() {
 		return nil
 	}
+	g := &p.o.Global
 	other := ""
 	switch {
 	case group.Include:
 		other = "-i"
 	case group.DumpHeader == "-":
 		other = "-D -"
-	case group.WriteOut != "" && !strings.HasPrefix(group.WriteOut, "%{stderr}"):
+	case writesOut(group):
 		other = "-w"
 	case g.CookieJar == "-":
 		other = "-c -"
@@ -103,7 +108,18 @@ func (p *parser) checkStdout(group *Group) error {
 	if other == "" {
 		return nil
 	}
-	return usagef("--timeline %s and %s both write to standard output; send the timeline to a file with --timeline-file FILE", form, other)
+	return usagef("--timeline %s and %s both write to standard output; send the timeline to a file with --timeline-file FILE", cmp.Or(g.Timeline, "json"), other)
+}
+
+// timelineOnStdout reports whether a machine-readable timeline goes there.
+func (o *Options) timelineOnStdout() bool {
+	form, file := o.Global.Timeline, o.Global.TimelineFile
+	return (form == "json" || form == "jsonl") && (file == "" || file == "-") || form == "" && file == "-"
+}
+
+// writesOut reports whether -w writes to standard output.
+func writesOut(group *Group) bool {
+	return group.WriteOut != "" && !strings.HasPrefix(group.WriteOut, "%{stderr}")
 }
 
 // noteMethod warns, as curl does, of a -X that is not what was meant; one that

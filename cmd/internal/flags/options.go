@@ -162,6 +162,10 @@ type Group struct {
 	Post301, Post302, Post303 bool
 	LocationTrusted           bool
 
+	Paginate bool
+	MaxPages int  // 0 no limit
+	Slurp    bool // the pages' arrays become one
+
 	Netrc         bool
 	NetrcOptional bool
 	NetrcFile     string

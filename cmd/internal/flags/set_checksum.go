@@ -64,6 +64,8 @@ func (p *parser) pairChecksums() error {
 		return usagef("--checksum and -N: what is written as it arrives cannot be taken back when the checksum does not match")
 	case p.g.Head:
 		return usagef("--checksum and -I: there is no body to verify")
+	case p.g.Include && (p.g.ContinueFile || p.g.ContinueAt > 0):
+		return usagef("--checksum, -C and -i: headers would stand within the body")
 	}
 	return nil
 }

@@ -59,10 +59,7 @@ type FileSink struct {
 }
 
 // inner is what a FileSink turns out to be.
-type inner interface {
-	Sink
-	io.ReaderFrom
-}
+type inner = Marker
 
 // File is the sink for a path. Nothing is touched or looked at before the
 // first byte.
@@ -275,7 +272,7 @@ func (f *FileSink) resolve() (inner, error) {
 		return os.OpenFile(path, os.O_WRONLY, 0)
 	}))
 	if info.Mode()&os.ModeCharDevice != 0 && isNull(info) {
-		s.void, s.hold = true, false
+		s.void, s.hold, s.holds = true, false, false
 	}
 	return s, nil
 }
@@ -351,4 +348,4 @@ func follow(path string) (string, os.FileInfo, error) {
 	return "", nil, errLinkLoop
 }
 
-var _ inner = (*FileSink)(nil)
+var _ Marker = (*FileSink)(nil)

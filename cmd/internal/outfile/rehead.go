@@ -10,7 +10,8 @@ import (
 // an answer that continues a body has a head of its own (-i).
 type Reheader interface {
 	// Rehead puts head in the place of the first old bytes. It fails with
-	// ErrCommitted when they are beyond recall.
+	// ErrCommitted when they are beyond recall. Old bytes are counted from the last
+	// Mark, where there was one.
 	Rehead(old int64, head []byte) error
 }
 
@@ -22,7 +23,7 @@ func (s *Stream) Rehead(old int64, head []byte) error {
 		return wrap(s.name, ErrCommitted)
 	}
 	if s.spool.file != nil {
-		return wrap(s.name, rehead(s.spool.file, old, head))
+		return wrap(s.name, rehead(s.spool.file, 0, old, head))
 	}
 	s.held = slices.Replace(s.held, 0, int(min(old, int64(len(s.held)))), head...)
 	return nil
@@ -42,10 +43,7 @@ func (f *FileSink) Rehead(old int64, head []byte) error {
 	if err != nil {
 		return err
 	}
-	if r, ok := in.(Reheader); ok {
-		return r.Rehead(old, head)
-	}
-	return wrap(f.spec.Path, ErrCommitted)
+	return in.Rehead(old, head)
 }
 
 // Rehead is Reheader's.
@@ -54,20 +52,24 @@ func (s *staged) Rehead(old int64, head []byte) error {
 	if err != nil {
 		return err
 	}
-	return wrap(s.name, rehead(f, old, head))
+	s.mu.Lock()
+	base := s.base
+	s.mu.Unlock()
+	return wrap(s.name, rehead(f, base, old, head))
 }
 
-// rehead exchanges the head of a file: what stands behind it is moved.
-func rehead(f *os.File, old int64, head []byte) error {
+// rehead exchanges the head that stands at base in a file: what stands behind it
+// is moved.
+func rehead(f *os.File, base, old int64, head []byte) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
-	old = min(old, size)
-	if err := move(f, old, size, int64(len(head))-old); err != nil {
+	old = min(old, size-base)
+	if err := move(f, base+old, size, int64(len(head))-old); err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(head, 0); err != nil {
+	if _, err := f.WriteAt(head, base); err != nil {
 		return err
 	}
 	_, err = f.Seek(0, io.SeekEnd)

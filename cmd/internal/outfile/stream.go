@@ -31,6 +31,7 @@ type Stream struct {
 	held      []byte
 	spool     spool // what is held beyond HoldLimit
 	hold      bool
+	holds     bool // hold, at the start of each body
 	committed bool
 	finished  bool // Commit succeeded
 	abandoned bool
@@ -62,8 +63,9 @@ func Stdout(w io.Writer, opts StreamOptions) *Stream {
 }
 
 func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {
+	hold := opts.Whole || !opts.Unheld
 	s := &Stream{
-		name: name, open: open, hold: opts.Whole || !opts.Unheld, spool: spool{whole: opts.Whole, dir: opts.TempDir},
+		name: name, open: open, hold: hold, holds: hold, spool: spool{whole: opts.Whole, dir: opts.TempDir},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s

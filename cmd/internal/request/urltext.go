@@ -136,3 +136,10 @@ func (u *URL) DecodedPath() string {
 	}
 	return u.Path
 }
+
+// WithUserinfoOf gives the URL with v's user and password in the place of its own.
+func (u *URL) WithUserinfoOf(v *URL) *URL {
+	w := *u
+	w.HasUser, w.User, w.Password, w.userinfo = v.HasUser, v.User, v.Password, v.userinfo
+	return &w
+}
