@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -100,4 +101,28 @@ func TestLongNames(t *testing.T) {
 	if a, b := PartialName(strings.Repeat("a", 250)+"1"), PartialName(strings.Repeat("a", 250)+"2"); a == b {
 		t.Error("two names share a partial")
 	}
+}
+
+// TestManyOntoOne: outputs that replace one file at the same time do not take
+// each other's for what a dead run left.
+func TestManyOntoOne(t *testing.T) {
+	if !removesOpen {
+		t.Skip("a lock does not outlast the rename here")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 50 {
+				f := File(FileSpec{Path: path})
+				if _, err := f.Write([]byte("whole")); err != nil {
+					t.Error(err)
+				}
+				if err := f.Commit(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -158,6 +158,11 @@ func (s *staged) Commit() error {
 // target. Where that cannot work, but writing in place may, it notes why and
 // done is false.
 func (s *staged) rename() (done bool, err error) {
+	// Nobody may take it for one that was left before it has its name: the lock
+	// goes with the last descriptor. (Where there is no dup, for a moment somebody may.)
+	if lock, err := dup(int(s.file.Fd()), s.temp); err == nil {
+		defer lock.Close()
+	}
 	if err := s.file.Close(); err != nil {
 		return false, errors.Join(err, s.drop())
 	}
