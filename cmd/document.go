@@ -76,7 +76,7 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 		Headers:   make(map[string]string),
 		SentBytes: r.SentBytes, ReceivedBytes: r.ReceivedBytes,
 		Checksum: op.checksumOf(r),
-		Server:   describeServer(a.Outcome.Server), Decision: describeDecision(a),
+		Until:    op.describeVerdict(r), Server: describeServer(a.Outcome.Server), Decision: describeDecision(a),
 	}
 	if r.Continued {
 		d.ResumedFromBytes = &r.ResumedFrom

@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"cmd/internal/link":       {},
 	"cmd/internal/netrc":      {"cmd/internal/bounded"},
 	"cmd/internal/urlglob":    {"cmd/internal/exitcode", "retry"},
+	"cmd/internal/until":      {},
 	"cmd/internal/variables":  {"cmd/internal/bounded"},
 	"cmd/internal/writeout":   {"cmd/internal/bounded"},
 	"cmd/internal/request":    {"cmd/internal/bounded", "cmd/internal/auth", "cmd/internal/exitcode", "retry"},

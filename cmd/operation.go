@@ -38,6 +38,8 @@ type operation struct {
 	waited func()      // takes the notice of the present wait away; nil none
 	passed func()      // lets others go to the origin; nil when none waits for that
 	line   *boardLine  // of bide wait; nil without one
+
+	verdicts map[*exchange.Response]bool // of --until
 }
 
 // operate runs one operation from its template to its exit code. Of pages, turn
@@ -149,6 +151,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
 	response, outcome := op.tryOnce(ctx, n)
 	op.responses, op.last = append(op.responses, response), ctx
+	outcome = op.judge(ctx, response, outcome)
 	outcome.Committed = op.output.sink.Committed()
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus {
 		return response, outcome
@@ -235,7 +238,7 @@ func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Cod
 	if n := len(rec.Attempts); n > 0 {
 		last = rec.Attempts[n-1].Outcome
 	}
-	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == flags.FailNone)
+	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == flags.FailNone && !last.Unmet && !last.Polling)
 	if code == exitcode.Temporary && op.group.AsCurl && last.Status != 0 {
 		code = exitcode.HTTPError // curl knows no 75
 	}

@@ -112,7 +112,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	if out.dropped {
 		return out.glance(ctx, r, o)
 	}
-	failed := r.Status >= 400 && !out.keepsErrors()
+	failed := (r.Status >= 400 && o.Class == retry.ClassStatus || o.Unmet || o.Polling) && !out.keepsErrors()
 	switch {
 	case out.op.exchange.From != nil:
 		return out.beside(ctx, r, o)
@@ -378,7 +378,7 @@ func (out *output) notice(o retry.Outcome) string {
 	if file := out.file(); file != nil && out.kept {
 		return file.Notice()
 	}
-	if o.Status >= 300 && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
+	if (o.Status >= 300 || o.Unmet || o.Polling) && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
 		return fmt.Sprintf("%s not written (HTTP %d)", render.Text(out.path), o.Status)
 	}
 	return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/hsts"
 	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/cmd/internal/until"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -37,12 +38,13 @@ type run struct {
 	rand     func() float64
 	trace    *tracer
 	headers  headerFiles
-	terminal bool        // stdout is one
-	crew     *crew       // -Z, nil without
-	board    *board      // of bide wait, nil without
-	unread   atomic.Bool // nobody reads stdout any more: what would go there is not asked for
-	index    int         // of the last operation that was begun, from 1
-	urls     int         // of the arguments that were begun
+	terminal bool                         // stdout is one
+	crew     *crew                        // -Z, nil without
+	board    *board                       // of bide wait, nil without
+	untils   map[*flags.Group]*until.Expr // of --until
+	unread   atomic.Bool                  // nobody reads stdout any more: what would go there is not asked for
+	index    int                          // of the last operation that was begun, from 1
+	urls     int                          // of the arguments that were begun
 
 	started   bool // an operation was, at lastStart
 	lastStart time.Duration
@@ -116,6 +118,9 @@ func newRun(ctx context.Context, env Env, options *flags.Options) (*run, error) 
 	_, r.terminal = env.Terminal(env.Stdout)
 	if seed := options.Global.Seed; seed != nil {
 		r.rand = locked(rand.New(rand.NewPCG(*seed, *seed)).Float64)
+	}
+	if err := r.compileUntil(); err != nil {
+		return nil, err
 	}
 	r.redactor = newRedactor(options)
 	if r.crew = newCrew(r); r.crew != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/netrc"
 	"github.com/bidehttp/bide/cmd/internal/request"
+	"github.com/bidehttp/bide/cmd/internal/until"
 	"github.com/bidehttp/bide/cmd/internal/writeout"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
@@ -52,12 +53,13 @@ type prepared struct {
 	described   sync.Once
 	description render.Policy // see policy
 	timeCond    timeCondition
+	until       *until.Expr // nil none
 }
 
 // prepare reads what the group's flags name. Nothing has been sent yet.
 func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error) {
 	files := r.files(ctx, group)
-	g := &prepared{Group: group, files: files, userAgent: userAgentOf(group)}
+	g := &prepared{Group: group, files: files, userAgent: userAgentOf(group), until: r.untils[group]}
 	var err error
 	if g.headers, err = request.ParseHeaders(group.Headers, files); err != nil {
 		return g, err

@@ -3,8 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
@@ -88,6 +88,9 @@ func (out *output) glance(ctx context.Context, r *exchange.Response, o retry.Out
 	if eventStream(r) {
 		r.Discard()
 		return o
+	}
+	if out.check != nil {
+		return out.receive(ctx, r, io.Discard, o)
 	}
 	after := r.Deliver(ctx, &sinkhole{left: glanceLimit}, o)
 	if errors.Is(after.Err, errEnough) {
@@ -195,7 +198,7 @@ func (l *boardLine) notYet(n render.Notices, e retry.Event) {
 	c := l.board.run.console
 	l.board.mu.Lock()
 	l.Reason, l.Attempts = n.Reason(e.Outcome), e.Number
-	kind := string(e.Outcome.Class) + strconv.Itoa(e.Outcome.Status)
+	kind := fmt.Sprint(e.Outcome.Class, e.Outcome.Status, e.Outcome.Unmet)
 	news := !l.told[kind]
 	l.told[kind] = true
 	l.board.mu.Unlock()

@@ -168,6 +168,9 @@ func title(a *Attempt) string {
 	class := classOf(a)
 	switch {
 	case a.Status != nil && *a.Status > 0 && (class == "" || class == string(retry.ClassStatus)):
+		if unmet(a) {
+			return StatusText(*a.Status) + ", " + notMet
+		}
 		return StatusText(*a.Status)
 	case a.Status != nil && *a.Status > 0:
 		return strconv.Itoa(*a.Status) + ", " + Text(class)
@@ -265,7 +268,7 @@ func (s *sheet) details(a *Attempt) {
 		}
 		s.detail(text, plain)
 	}
-	if a.Error != nil && classOf(a) != string(retry.ClassStatus) {
+	if a.Error != nil && (unmet(a) || classOf(a) != string(retry.ClassStatus)) {
 		s.detail(Text(*a.Error), plain)
 	}
 	for _, c := range a.Connections {

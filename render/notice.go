@@ -73,10 +73,21 @@ func (n Notices) next(number int) string {
 
 func (n Notices) cause(o retry.Outcome) string {
 	origin := n.text(Origin(o.Origin))
+	if o.Unmet {
+		return from(strconv.Itoa(o.Status), origin) + ", " + n.unmet(o)
+	}
 	if o.Err == nil || o.Class == retry.ClassStatus && o.Status > 0 {
 		return from(strconv.Itoa(o.Status), origin)
 	}
 	return from(string(o.Class)+" error", origin) + " (" + short(n.text(rootText(o.Err))) + ")"
+}
+
+// unmet says what --until had against an answer.
+func (n Notices) unmet(o retry.Outcome) string {
+	if o.Err != nil {
+		return short(n.text(o.Err.Error()))
+	}
+	return notMet
 }
 
 func from(what, origin string) string {

@@ -193,6 +193,10 @@ func hintText(d *Document) string {
 		return "leave out --no-spool to keep the body"
 	case retry.RetryAfterExceedsCap:
 		return "allow it with a larger --cap"
+	case retry.AttemptsExhausted:
+		if n := len(d.Attempts); n > 0 && unmet(&d.Attempts[n-1]) {
+			return "--attempts unlimited --deadline D asks for as long as you like"
+		}
 	}
 	return ""
 }
@@ -211,7 +215,9 @@ func lastFailure(d *Document) string {
 		if single(d) {
 			origin = "" // curl's words, and no others
 		}
-		if a.Error != nil && answered(a) && classOf(a) != string(retry.ClassStatus) && origin != "" {
+		if unmet(a) {
+			text = from(StatusText(*a.Status), origin) + ", " + unmetText(a)
+		} else if a.Error != nil && answered(a) && classOf(a) != string(retry.ClassStatus) && origin != "" {
 			text += " (" + StatusText(*a.Status) + " from " + origin + ")"
 		} else if origin != "" && a.Error == nil {
 			text += " from " + origin
@@ -249,7 +255,7 @@ func failure(a *Attempt, curls bool) string {
 	case a.Class == nil && (a.Error == nil || *a.Error == ""):
 		return ""
 	case answered(a) && (classOf(a) == string(retry.ClassStatus) || a.Error == nil || *a.Error == ""):
-		if curls {
+		if curls && !unmet(a) {
 			return "The requested URL returned error: " + strconv.Itoa(*a.Status)
 		}
 		return StatusText(*a.Status)
@@ -258,6 +264,19 @@ func failure(a *Attempt, curls bool) string {
 	}
 	return Text(*a.Class) + " error"
 }
+
+// unmet: --until was not true of the answer.
+func unmet(a *Attempt) bool { return a.Until != nil && !*a.Until }
+
+func unmetText(a *Attempt) string {
+	if a.Error != nil {
+		return bounded(Text(*a.Error), longestError)
+	}
+	return notMet
+}
+
+// notMet is said of an answer that --until is not content with.
+const notMet = "--until is not true"
 
 // longestError bounds an error's text in bytes: it may quote a long name.
 const longestError = 400

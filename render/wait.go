@@ -14,6 +14,8 @@ import (
 // own after them the latter.
 func (n Notices) Reason(o retry.Outcome) string {
 	switch {
+	case o.Unmet:
+		return StatusText(o.Status) + ", " + n.unmet(o)
 	case o.Class == retry.ClassStatus && o.Status > 0:
 		return StatusText(o.Status)
 	case o.Err != nil:

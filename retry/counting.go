@@ -10,6 +10,7 @@ type counting struct {
 	base                       int64 // bytes held at the last counted attempt
 	held                       int64 // bytes held at the last attempt
 	pending                    bool  // the last attempt broke and waits for its continuation
+	polls                      int   // answers that were not the result yet (R2.1b)
 }
 
 // next enters the outcome of the last of attempts and gives the state for its
@@ -18,6 +19,9 @@ type counting struct {
 func (c *counting) next(p *Policy, o *Outcome, attempts []Attempt) State {
 	if c.pending {
 		c.settle(o.Continued, attempts)
+	}
+	if o.Polling {
+		return c.poll(attempts)
 	}
 	s := State{Failures: c.failures + 1, Counted: c.counted + 1, Resumes: c.resumes}
 	s.ResumePlanned = c.grew(o)
@@ -30,6 +34,15 @@ func (c *counting) next(p *Policy, o *Outcome, attempts []Attempt) State {
 	}
 	c.held = o.Progress
 	return s
+}
+
+// poll enters an answer that is not the result yet: it is no failure, and those
+// before it are forgotten.
+func (c *counting) poll(attempts []Attempt) State {
+	attempts[len(attempts)-1].Counted = false
+	c.polls++
+	c.counted, c.failures, c.base, c.held, c.pending = 0, 0, 0, 0, false
+	return State{Failures: c.polls, Resumes: c.resumes}
 }
 
 // settle decides about the attempt before the last one.

@@ -257,7 +257,9 @@ func (e *engine) shareHold(o *Outcome, s *State) time.Duration {
 	if e.l.Hold == nil {
 		return 0
 	}
-	if minimum := o.Server.minimum(); minimum > 0 && e.rec.Policy.transient(o, s) {
+	// What a server says of a result that is not there yet is about that alone.
+	alone := o.Polling || o.Unmet && o.Status < 400
+	if minimum := o.Server.minimum(); minimum > 0 && !alone && e.rec.Policy.transient(o, s) {
 		origin := o.Origin
 		if origin == "" {
 			origin = e.l.Origin

@@ -24,6 +24,10 @@ func (p *Policy) transientStatus(o *Outcome, s *State) bool {
 		return false // the server replays its stored answer: it will not change
 	}
 	switch {
+	case o.Polling:
+		return true
+	case o.Unmet:
+		return !o.Replayed
 	case p.RetryOn.HasStatus(o.Status):
 		return true
 	case p.RetryOn.RemovedStatus(o.Status):
@@ -52,6 +56,8 @@ func (p Policy) Safe(o Outcome) bool { return p.safe(&o) }
 
 func (p *Policy) safe(o *Outcome) bool {
 	switch {
+	case o.Polling:
+		return true // it is not the request that is sent next
 	case o.Sent == SentNothing || o.Sent == SentUnprocessed || o.Class.notActedOn():
 		return true
 	case o.Class == ClassStatus && o.Status == 421:

@@ -17,6 +17,13 @@ type Outcome struct {
 	Replayed bool
 	// RateLimited: R5.7 makes this 403 transient.
 	RateLimited bool
+	// Unmet: the answer is whole, but not the one that is waited for (R3.3e): of
+	// class status, and transient whatever its status.
+	Unmet bool
+	// Polling: the answer says that the result is not there yet, and the next
+	// attempt asks for its state with GET, not for the operation again (R2.1b): safe,
+	// and not counted.
+	Polling bool
 	// Committed: bytes of this attempt's body are beyond recall, so only an
 	// exact continuation may follow (R9.3).
 	Committed bool

@@ -30,10 +30,11 @@ type live struct {
 	r      *Response
 	hop    int
 
-	codings []string // to be taken off, the outermost last
-	limit   int64    // of the whole body delivered; 0 none
-	rate    int64    // bytes a second at most; 0 any
-	part    int64    // of the body that this answer continues it by; 0 none
+	src     io.Reader // of the decoded body; nil until it is asked for
+	codings []string  // to be taken off, the outermost last
+	limit   int64     // of the whole body delivered; 0 none
+	rate    int64     // bytes a second at most; 0 any
+	part    int64     // of the body that this answer continues it by; 0 none
 	op      *Operation
 	rest    *Resume // to go on from if the body breaks off (its Offset aside); nil nothing
 	slow    LowSpeed
@@ -191,9 +192,22 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 
 // copyTo writes the body, decoded and limited, to w, and tells how much w took.
 func (l *live) copyTo(w io.Writer) (int64, error) {
+	src, err := l.source()
+	if err != nil {
+		return 0, err
+	}
+	return copyPlain(w, src)
+}
+
+// source is the body, decoded and limited; the bare one where nothing looks at
+// the bytes.
+func (l *live) source() (io.Reader, error) {
 	unsized := l.part > 0 && l.r.Length < 0
-	if len(l.codings) == 0 && l.limit == 0 && l.rate == 0 && !unsized {
-		return copyPlain(w, l.body)
+	switch {
+	case l.src != nil:
+		return l.src, nil
+	case len(l.codings) == 0 && l.limit == 0 && l.rate == 0 && !unsized:
+		return l.body, nil
 	}
 	var src io.Reader = l.body
 	if l.rate > 0 {
@@ -202,7 +216,7 @@ func (l *live) copyTo(w io.Writer) (int64, error) {
 	if len(l.codings) > 0 {
 		var err error
 		if src, err = decode(src, l.codings); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	if unsized {
@@ -211,7 +225,7 @@ func (l *live) copyTo(w io.Writer) (int64, error) {
 	if l.limit > 0 {
 		src = &limited{src: src, left: l.limit - l.r.ResumedFrom, over: tooLarge}
 	}
-	return copyPlain(w, src)
+	return src, nil
 }
 
 // copyPlain lets a sink take the source (it may hold a part and pass the rest

@@ -215,4 +215,5 @@ type Group struct {
 	NoSpool           bool
 	Label             string
 	Policy            retry.Policy // checked
+	Until             string       // --until as given, "" none
 }

@@ -1,0 +1,123 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exchange"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/until"
+	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/retry"
+)
+
+// compileUntil compiles the expressions of --until, all before the first request.
+func (r *run) compileUntil() error {
+	for i := range r.options.Groups {
+		g := &r.options.Groups[i]
+		if g.Until == "" {
+			continue
+		}
+		expr, err := until.Compile(g.Until)
+		if err != nil {
+			return &flags.UsageError{Message: "option --until: " + render.Text(err.Error()), Code: exitcode.Usage, Option: true}
+		}
+		if r.untils == nil {
+			r.untils = make(map[*flags.Group]*until.Expr)
+		}
+		r.untils[g] = expr
+	}
+	return nil
+}
+
+// judge asks --until about a whole answer (R3.3e). What it reads of the body for
+// that goes to the output all the same, if the answer is taken.
+func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	answered := o.Err == nil && o.Stop == "" && r.Status != 0
+	if op.group.until == nil || !answered || r.Continued { // what goes on was judged at its beginning
+		return o
+	}
+	answer := until.Answer{Status: r.Status, Header: make([]until.Field, len(r.Header))}
+	for i, f := range r.Header {
+		answer.Header[i] = until.Field{Name: f.Name, Value: f.Value}
+	}
+	if !eventStream(r) { // which has no end to read up to
+		var err error
+		if answer.Body, answer.Whole, err = r.Preview(ctx, until.BodyLimit); err != nil {
+			return op.brokenAhead(ctx, r, o)
+		}
+	}
+	holds, err := op.group.until.Holds(ctx, answer)
+	if ctx.Err() != nil {
+		r.Discard()
+		o.Class, o.Phase, o.Err = retry.ClassTimeout, retry.PhaseBody, context.Cause(ctx) // the engine knows who ended it
+		return o
+	}
+	op.verdict(r, holds)
+	switch {
+	case !holds:
+		o.Class, o.Unmet = retry.ClassStatus, true
+		if err != nil {
+			o.Err = op.shown(r, err)
+		}
+	case o.Class == retry.ClassStatus && op.group.until.Wants(ctx, answer):
+		o.Class = retry.ClassNone
+	}
+	return o
+}
+
+// brokenAhead is the outcome of a body that broke off while it was read for the
+// expression, which has not seen its beginning: the next attempt begins from zero.
+// An error's body changes nothing about the error.
+func (op *operation) brokenAhead(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+	after := r.Deliver(ctx, io.Discard, o)
+	op.exchange.Resume, after.Resumable = nil, false
+	if o.Class == retry.ClassStatus && ctx.Err() == nil {
+		return o
+	}
+	return after
+}
+
+// untilError is what --until failed with at run time.
+type untilError struct{ text string }
+
+func (e untilError) Error() string { return "--until: " + e.text }
+
+// shown is err without what must not be shown: the texts of gojq quote the
+// beginnings of the values they are about, secret header fields among them.
+func (op *operation) shown(r *exchange.Response, err error) error {
+	const telling = 4 // bytes of a secret that a text must not hold
+	text := err.Error()
+	secret := slices.ContainsFunc(r.Header, func(f wire.Field) bool {
+		return f.Value != "" && op.run.redactor.HeaderValue(f.Name, f.Value) != f.Value && strings.Contains(text, f.Value[:min(len(f.Value), telling)])
+	})
+	if secret {
+		text = fmt.Sprintf("it failed with a text that may hold a secret (%T)", err)
+	}
+	const longest = 300
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return untilError{text}
+}
+
+// verdict keeps what --until said of r.
+func (op *operation) verdict(r *exchange.Response, holds bool) {
+	if op.verdicts == nil {
+		op.verdicts = make(map[*exchange.Response]bool)
+	}
+	op.verdicts[r] = holds
+}
+
+// describeVerdict is what --until said of r; nil when it was not asked.
+func (op *operation) describeVerdict(r *exchange.Response) *bool {
+	if holds, asked := op.verdicts[r]; asked {
+		return &holds
+	}
+	return nil
+}
