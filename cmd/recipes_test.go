@@ -25,6 +25,7 @@ type recipeTest struct {
 	files   map[string]string   // in the folder where it runs; those with "#!" are made executable
 	checks  map[string][]string // of the servers' logs
 	stdout  string              // a regular expression
+	needs   []string            // programs beside bide
 	exit    int
 }
 
@@ -60,6 +61,11 @@ func TestRecipes(t *testing.T) {
 }
 
 func (row recipeTest) run(t *testing.T, bide, block string) {
+	for _, name := range row.needs {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not installed", name)
+		}
+	}
 	dir := t.TempDir()
 	for name, text := range row.files {
 		mode := os.FileMode(0o600)
@@ -75,7 +81,7 @@ func (row recipeTest) run(t *testing.T, bide, block string) {
 		s := retrytest.Serve(t, script, retrytest.WithListenDelay(row.delay), retrytest.WithDir(dir))
 		address := s.URL
 		if !strings.Contains(name, "://") {
-			address = strings.TrimPrefix(address, "http://")
+			address = strings.TrimPrefix(address, "http://") // HOST:PORT
 		}
 		if !strings.Contains(block, name) {
 			t.Errorf("the recipe does not name %s", name)
@@ -117,6 +123,13 @@ func recipeTests() []recipeTest {
 			files:   map[string]string{"run-tests": "#!/bin/sh\necho tested\n"},
 			checks:  map[string][]string{"http://localhost:8080": {"requests=2"}, "localhost:5432": {"requests=0"}},
 			stdout:  "^tested\n$",
+		},
+		{
+			title:   "Wait until an answer says so",
+			needs:   []string{"jq"},
+			servers: map[string]string{"https://api.example.com": `200 body='{"status":"creating"}' x2, 200 body='{"status":"ready"}'`},
+			checks:  map[string][]string{"https://api.example.com": {"requests=3"}},
+			stdout:  "^$",
 		},
 	}
 }

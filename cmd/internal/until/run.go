@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/metrics"
+	"runtime"
 	"time"
 )
 
@@ -12,14 +12,14 @@ import (
 // that a single step, such as the repetition of a string, may take more.
 const (
 	timeLimit   = 10 * time.Second
-	memoryLimit = 256 << 20 // more than at its start, garbage included
+	memoryLimit = 256 << 20 // of the process, garbage included
 	watchEvery  = 20 * time.Millisecond
 )
 
 // The limits of an evaluation.
 var (
 	errTooLong = errors.New("the expression took longer than 10 seconds")
-	errTooMuch = errors.New("the expression took more than 256 MiB of memory")
+	errTooMuch = errors.New("the expression took the process beyond 256 MiB of memory")
 )
 
 // run gives the truth of the expression's last value. It returns when ctx ends
@@ -70,7 +70,6 @@ func (e *Expr) last(ctx context.Context, input any) (holds bool, err error) {
 
 // watchMemory ends an evaluation that takes too much. A short one it never sees.
 func watchMemory(ctx context.Context, cancel context.CancelCauseFunc) (stop func() bool) {
-	before := heap()
 	var watch *time.Timer
 	ready := make(chan struct{})
 	defer close(ready)
@@ -79,18 +78,12 @@ func watchMemory(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 		if ctx.Err() != nil {
 			return
 		}
-		if now := heap(); now > before+memoryLimit {
+		var m runtime.MemStats // runtime/metrics would cost every start of the process
+		if runtime.ReadMemStats(&m); m.HeapAlloc > memoryLimit {
 			cancel(errTooMuch)
 			return
 		}
 		watch.Reset(watchEvery)
 	})
 	return watch.Stop
-}
-
-// heap is the memory that objects take, in bytes.
-func heap() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }
