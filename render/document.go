@@ -68,7 +68,7 @@ type Attempt struct {
 	ReceivedBytes    int64             `json:"received_bytes"`
 	ResumedFromBytes *int64            `json:"resumed_from_bytes"`
 	Checksum         *Checksum         `json:"checksum"` // null: no whole body was held to one
-	Until            *bool             `json:"until"` // whether --until was true of the answer; null: it was not asked
+	Until            *bool             `json:"until"`    // whether --until was true of the answer; null: it was not asked
 	Server           Server            `json:"server"`
 	Decision         Decision          `json:"decision"`
 }
