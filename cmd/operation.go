@@ -95,7 +95,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		ExpectTimeout:    op.group.Expect100Timeout,
 		IgnoreLength:     op.group.IgnoreContentLength,
 		Raw:              op.group.Raw,
-		ResendAny:        op.group.AsCurl,
+		Resend:           op.group.AsCurl,
 		LimitRate:        op.group.LimitRate,
 		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
 		HeadOnly:         op.group.Head && op.template.Method != "HEAD",

@@ -58,10 +58,9 @@ type Operation struct {
 	NoConnectBlocks bool
 	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.
 	ExpectTimeout time.Duration
-	// ResendAny lets any request go out once more where a reused connection broke
-	// off without a byte of an answer; otherwise one that is safe to repeat, and
-	// only if the policy has no further attempt (R1.1b).
-	ResendAny    bool
+	// Resend lets a request go out once more, whatever its method, where a reused
+	// connection broke off without a byte of an answer (--as-curl, R1.1b).
+	Resend       bool
 	IgnoreLength bool // --ignore-content-length
 	Raw          bool // --raw: no coding is decoded
 	HTTP09       bool // --http0.9

@@ -53,15 +53,11 @@ func (a *attempt) send() (*answer, error) {
 
 // mayResend reports whether the request goes out once more after the reused
 // connection that carried it ended without a byte of an answer: most likely the
-// server had closed it before (RFC 9112 §9.3.1). With more attempts to come the
-// policy decides, and waits (R1.1b).
+// server had closed it before (RFC 9112 §9.3.1). Only curl's manners allow that
+// (R1.1b): else one attempt is one, and the policy decides about another.
 func (a *attempt) mayResend(err error) bool {
 	var te *transport.Error
-	if !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].HeaderIn > 0 {
-		return false
-	}
-	sent := retry.Outcome{Class: te.Class, Method: a.at.method, Keyed: a.at.key, Sent: te.Sent}
-	if !a.op.ResendAny && (a.op.Policy.Attempts != 1 || !a.op.Policy.Safe(sent)) {
+	if !a.op.Resend || !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].HeaderIn > 0 {
 		return false
 	}
 	return !a.at.body || a.op.Template.Body.Replay() == nil
