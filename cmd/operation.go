@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -24,6 +25,7 @@ type operation struct {
 	id       string // see identity
 	origin   string
 
+	began       time.Duration        // instant of the start of its attempts
 	responses   []*exchange.Response // one per attempt, in order
 	misdirected int                  // 421 answers so far
 	answered    bool                 // the last answer is there to be shown
@@ -127,6 +129,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	if op.page.tooLate() {
 		return &retry.Record{Policy: op.group.Policy, StartedAt: op.run.env.Clock.Wall(), Reason: retry.DeadlineBeforeRetry}
 	}
+	op.began = op.run.env.Clock.Mono()
 	loop := retry.Loop{
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin, Hold: op.run.holds,
@@ -255,17 +258,20 @@ func (op *operation) commit(ctx context.Context, rec *retry.Record) {
 		within = op.last
 	}
 	err := op.output.finish(within)
-	switch {
-	case err == nil || rec.Reason == retry.OutputError || rec.Reason == retry.Canceled:
-	case within.Err() == nil || !errors.Is(err, context.Cause(within)):
+	if err == nil || rec.Reason == retry.OutputError || rec.Reason == retry.Canceled {
+		return
+	}
+	rec.Elapsed = op.run.env.Clock.Mono() - op.began
+	switch cause := context.Cause(within); {
+	case cause == nil || !errors.Is(err, cause):
 		overrule(rec, retry.OutputError, retry.ClassOutput, err)
-	case errors.Is(err, retry.ErrDeadline):
-		rec.Limit = err
+	case errors.Is(cause, retry.ErrDeadline):
+		rec.Limit = cause
 		overrule(rec, retry.DeadlineExceeded, retry.ClassTimeout, err)
-	case errors.Is(err, retry.ErrAttemptTimeout):
+	case errors.Is(cause, retry.ErrAttemptTimeout):
 		overrule(rec, retry.TransportError, retry.ClassTimeout, err)
 	default:
-		rec.Limit = err
+		rec.Limit = cause
 		overrule(rec, retry.Canceled, retry.ClassCanceled, err)
 	}
 }
@@ -306,7 +312,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 				return code // canceled meanwhile: nobody reads it
 			}
 		}
-		if err := r.timeline.operation(doc); err != nil {
+		if err := r.timeline.operation(doc, op.stdout()); err != nil {
 			return op.lateFailure(code, err)
 		}
 	}

@@ -147,10 +147,12 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	return after
 }
 
-// within makes the end of ctx call off the wait for a FIFO's reader.
+// within makes the end of ctx call off what waits for a reader.
 func (out *output) within(ctx context.Context) {
 	if file := out.file(); file != nil {
 		file.Within(ctx)
+	} else if s, ok := out.sink.(interface{ Within(context.Context) }); ok {
+		s.Within(ctx)
 	}
 }
 
@@ -339,7 +341,7 @@ func (out *output) showHead(blocks [][]byte) error {
 }
 
 func (out *output) toStdout(blocks [][]byte) error {
-	return writeBlocks(outfile.Stdout(out.op.run.env.Stdout, outfile.StreamOptions{Unheld: true, Before: out.op.turn.take}), blocks)
+	return writeBlocks(out.op.stdout(), blocks)
 }
 
 // dumpHead writes -D's file: the final attempt's header blocks (R9.2).

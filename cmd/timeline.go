@@ -68,16 +68,21 @@ func (t *timelineWriter) wants(attempts int) bool {
 	return true
 }
 
-// operation shows one finished operation.
-func (t *timelineWriter) operation(doc *render.Document) error {
+// operation shows one finished operation; stdout is standard output, as the
+// operation writes to it.
+func (t *timelineWriter) operation(doc *render.Document, stdout io.Writer) error {
 	if !t.wants(len(doc.Attempts)) {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	w := t.w
+	if t.stdout {
+		w = stdout
+	}
 	switch t.format {
 	case "json":
-		return t.wrap(render.JSON(t.w, doc))
+		return t.wrap(render.JSON(w, doc))
 	case "jsonl":
 		t.keep(t.events.Write(ended(doc)))
 		return t.wrap(t.err)
@@ -85,7 +90,7 @@ func (t *timelineWriter) operation(doc *render.Document) error {
 	options := render.Options{Width: t.console.width, Color: t.console.color, ASCII: t.console.ascii, Location: t.console.env.Location}
 	if t.w != nil {
 		options.Color, options.Width = t.console.color && t.w == io.Writer(t.console.live), 0
-		return t.wrap(render.Human(t.w, []*render.Document{doc}, options))
+		return t.wrap(render.Human(w, []*render.Document{doc}, options))
 	}
 	return render.Human(t.console.live, []*render.Document{doc}, options)
 }

@@ -41,7 +41,8 @@ func (op *operation) writeOut(rec *retry.Record, code exitcode.Code, doc *render
 	return nil
 }
 
-// stdout is standard output for text: with -Z, in the operation's turn.
+// stdout is standard output for text: with -Z, in the operation's turn. A write
+// that nobody takes ends with the deadline.
 func (op *operation) stdout() io.Writer { return turnWriter{op} }
 
 type turnWriter struct{ op *operation }
@@ -50,7 +51,20 @@ func (w turnWriter) Write(p []byte) (int, error) {
 	if err := w.op.turn.take(nil); err != nil {
 		return 0, err
 	}
-	return w.op.run.env.Stdout.Write(p)
+	return outfile.Bounded(w.op.run.env.Stdout, w.op.lastWords()).Write(p)
+}
+
+// lastWords bounds a write when the operation is over: by what is left of its
+// deadline, or a little time for a reader who reads.
+func (op *operation) lastWords() (ended func() error) {
+	clock, limit := op.run.env.Clock, op.policy().Deadline
+	until := max(op.began+limit, clock.Mono()+signalGrace)
+	return func() error {
+		if limit > 0 && clock.Mono() >= until {
+			return retry.ErrDeadline
+		}
+		return nil
+	}
 }
 
 func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Values {

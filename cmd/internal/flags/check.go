@@ -2,6 +2,7 @@ package flags
 
 import (
 	"cmp"
+	"path"
 	"strings"
 )
 
@@ -17,6 +18,9 @@ func (p *parser) checkRun() error {
 	}
 	if g.Timeline == "none" && g.TimelineFile != "" {
 		return usagef("--timeline none and --timeline-file: the first asks for no timeline, the second for one")
+	}
+	if isStdout(g.TimelineFile) {
+		g.TimelineFile = "-"
 	}
 	for i := range p.o.Groups {
 		if err := p.checkStdout(&p.o.Groups[i]); err != nil {
@@ -87,22 +91,22 @@ func (p *parser) checkStdout(group *Group) error {
 	switch {
 	case group.Include:
 		other = "-i"
-	case group.DumpHeader == "-":
-		other = "-D -"
+	case isStdout(group.DumpHeader):
+		other = "-D " + group.DumpHeader
 	case writesOut(group):
 		other = "-w"
-	case g.CookieJar == "-":
-		other = "-c -"
-	case g.Stderr == "-":
-		other = "--stderr -"
-	case g.Trace == "-":
-		other = "--trace -"
-	case g.TraceASCII == "-":
-		other = "--trace-ascii -"
+	case isStdout(g.CookieJar):
+		other = "-c " + g.CookieJar
+	case isStdout(g.Stderr):
+		other = "--stderr " + g.Stderr
+	case isStdout(g.Trace):
+		other = "--trace " + g.Trace
+	case isStdout(g.TraceASCII):
+		other = "--trace-ascii " + g.TraceASCII
 	}
 	for i := range group.URLs {
-		if group.URLs[i].HasOutput && group.URLs[i].Output == "-" {
-			other = "-o -"
+		if group.URLs[i].HasOutput && isStdout(group.URLs[i].Output) {
+			other = "-o " + group.URLs[i].Output
 		}
 	}
 	if other == "" {
@@ -120,6 +124,21 @@ func (o *Options) timelineOnStdout() bool {
 // writesOut reports whether -w writes to standard output.
 func writesOut(group *Group) bool {
 	return group.WriteOut != "" && !strings.HasPrefix(group.WriteOut, "%{stderr}")
+}
+
+// isStdout reports whether an output of that name is standard output.
+func isStdout(name string) bool {
+	switch name {
+	case "":
+		return false
+	case "-":
+		return true
+	}
+	switch path.Clean(name) {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
 }
 
 // noteMethod warns, as curl does, of a -X that is not what was meant; one that

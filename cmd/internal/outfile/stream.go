@@ -72,11 +72,27 @@ func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.W
 }
 
 // Within makes the end of ctx call off a wait for somebody who reads the
-// target, from now on. The error of that has class canceled.
+// target, from now on. The error of the opening has class canceled, that of a
+// write is the cause: what was written until then is told exactly, so that
+// another attempt may go on from there. On Windows a write that blocks is not
+// woken.
 func (s *Stream) Within(ctx context.Context) {
 	s.mu.Lock()
 	s.within = ctx
 	s.mu.Unlock()
+}
+
+// ended is why a write does not wait any longer; nil where it may.
+func (s *Stream) ended() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.abandoned:
+		return ErrAbandoned
+	case s.within != nil && s.within.Err() != nil:
+		return context.Cause(s.within)
+	}
+	return nil
 }
 
 // waitError is the end of a wait for a reader. It implements retry.Classified
@@ -190,7 +206,9 @@ func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
 	}
 }
 
-// release opens the target, sends what is held and ends the holding.
+// release opens the target, sends what is held and ends the holding. Of a write
+// that was called off the rest stays held, for the next one: it counts as
+// written to those who gave it.
 func (s *Stream) release() (io.Writer, error) {
 	s.mu.Lock()
 	w, dead := s.w, s.abandoned
@@ -211,7 +229,10 @@ func (s *Stream) release() (io.Writer, error) {
 	s.mu.Unlock()
 	if len(held) > 0 {
 		// Outside of the lock: a pipe that nobody reads must not block Abandon.
-		if _, err := w.Write(held); err != nil {
+		if n, err := w.Write(held); err != nil {
+			s.mu.Lock()
+			s.held = held[n:]
+			s.mu.Unlock()
 			return nil, wrap(s.name, err)
 		}
 	}
@@ -235,7 +256,7 @@ func (s *Stream) attach() (io.Writer, error) {
 		defer context.AfterFunc(within, cancel)()
 		life = ctx
 	}
-	w, closer, err := s.open(life.Done())
+	target, closer, err := s.open(life.Done())
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrAbandoned) && within != nil && within.Err() != nil:
@@ -243,6 +264,7 @@ func (s *Stream) attach() (io.Writer, error) {
 	default:
 		return nil, wrap(s.name, err)
 	}
+	w := Bounded(target, s.ended)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.abandoned {

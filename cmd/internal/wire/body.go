@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -71,11 +69,11 @@ func (b *Body) Read(p []byte) (int, error) {
 
 func (b *Body) end(err error) { b.err = b.src.finish(err) }
 
-// WriteTo copies the whole body to w. To an *os.File from bare TCP, with a
-// length or up to the connection's end, it goes by splice on Linux, without
-// touching the bytes. An error of w is returned as it is; one of the
-// connection is a *transport.Error. A write to a blocking descriptor is not
-// woken when the context ends.
+// WriteTo copies the whole body to w. To an *os.File, or a Patient output, from
+// bare TCP, with a length or up to the connection's end, it goes by splice on
+// Linux, without touching the bytes. An error of w is returned as it is; one of
+// the connection is a *transport.Error. The context of the request does not
+// wake a write that blocks: a Patient output has its own.
 func (b *Body) WriteTo(w io.Writer) (int64, error) {
 	var total int64
 	if b.err != nil {
@@ -270,7 +268,7 @@ func (s *body1) take(n int) {
 }
 
 func (s *body1) splice(b *Body, w io.Writer) (int64, bool, error) {
-	file, ok := w.(*os.File)
+	to, ok := spliceTarget(w)
 	if !ok || s.ended || s.f.c.TCP == nil || s.f.trace.wantsData() || s.f.br.Buffered() > 0 {
 		return 0, false, nil
 	}
@@ -282,12 +280,10 @@ func (s *body1) splice(b *Body, w io.Writer) (int64, bool, error) {
 		return 0, false, nil
 	}
 	before := b.received.Load()
-	n, rerr, werr := spliceBody(s.f.ctx, file, s.f.c.TCP, left, &b.received)
+	n, rerr, werr := spliceBody(to, s.f.c.TCP, left, &b.received)
 	s.f.c.AddRead(b.received.Load() - before)
 	s.left -= n
 	switch {
-	case werr != nil && werr == context.Cause(s.f.ctx):
-		b.end(werr)
 	case werr != nil:
 		return n, true, werr
 	case rerr != nil && left >= 0:

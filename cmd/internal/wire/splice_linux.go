@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"io"
 	"net"
 	"os"
@@ -13,15 +12,11 @@ import (
 // pipeSize is asked of the kernel: its usual limit for an ordinary user.
 const pipeSize = 1 << 20
 
-// pipePoll is how often, in milliseconds, a full output looks at the context.
-const pipePoll = 50
-
 // spliceBody moves left bytes (-1: all up to the end, then rerr is io.EOF) from
 // src to dst through a pipe, without copying them into the process. All results
 // zero but total mean that splice does not serve here: the caller goes on by
-// other means. rerr is src's error, werr dst's, or
-// the context's cause when that ended while dst took nothing.
-func spliceBody(ctx context.Context, dst *os.File, src *net.TCPConn, left int64, count *atomic.Int64) (total int64, rerr, werr error) {
+// other means. rerr is src's error, werr dst's.
+func spliceBody(dst target, src *net.TCPConn, left int64, count *atomic.Int64) (total int64, rerr, werr error) {
 	var ends [2]int
 	if unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK) != nil {
 		return 0, nil, nil
@@ -57,7 +52,7 @@ func spliceBody(ctx context.Context, dst *os.File, src *net.TCPConn, left int64,
 			return total, io.EOF, nil
 		}
 		count.Add(int64(got))
-		n, done, werr := drainPipe(ctx, dst, ends[0], got)
+		n, done, werr := drainPipe(dst, ends[0], got)
 		total += int64(n)
 		if werr != nil || !done {
 			return total, nil, werr
@@ -71,8 +66,8 @@ func spliceBody(ctx context.Context, dst *os.File, src *net.TCPConn, left int64,
 
 // drainPipe moves n bytes from the pipe to dst; done is false when dst takes no
 // splice and the bytes went by an ordinary write.
-func drainPipe(ctx context.Context, dst *os.File, pipe, n int) (moved int, done bool, err error) {
-	out, err := dst.SyscallConn()
+func drainPipe(dst target, pipe, n int) (moved int, done bool, err error) {
+	out, err := dst.file.SyscallConn()
 	if err != nil {
 		return 0, false, err
 	}
@@ -81,8 +76,8 @@ func drainPipe(ctx context.Context, dst *os.File, pipe, n int) (moved int, done 
 		for moved < n {
 			k, err := splice(pipe, int(fd), n-moved)
 			switch {
-			case err == unix.EAGAIN:
-				werr = waitWritable(ctx, int(fd))
+			case err == unix.EAGAIN && dst.await != nil:
+				werr = dst.await()
 			case err != nil:
 				werr = err
 			default:
@@ -96,18 +91,18 @@ func drainPipe(ctx context.Context, dst *os.File, pipe, n int) (moved int, done 
 	if err := out.Control(step); err != nil {
 		return moved, false, err
 	}
-	if werr == unix.EINVAL {
+	if werr == unix.EINVAL || werr == unix.EAGAIN {
 		return writePipe(dst, pipe, n, moved)
 	}
 	if errno, ok := werr.(unix.Errno); ok {
-		werr = &os.PathError{Op: "write", Path: dst.Name(), Err: errno}
+		werr = &os.PathError{Op: "write", Path: dst.file.Name(), Err: errno}
 	}
 	return moved, werr == nil, werr
 }
 
 // writePipe copies what is left in the pipe by hand: files opened for
 // appending and terminals take no splice.
-func writePipe(dst *os.File, pipe, n, moved int) (int, bool, error) {
+func writePipe(dst io.Writer, pipe, n, moved int) (int, bool, error) {
 	buf := make([]byte, n-moved)
 	for moved < n {
 		k, err := unix.Read(pipe, buf[:n-moved])
@@ -124,22 +119,6 @@ func writePipe(dst *os.File, pipe, n, moved int) (int, bool, error) {
 		}
 	}
 	return moved, false, nil
-}
-
-// waitWritable waits for a pipe that is full, or for the context's end.
-func waitWritable(ctx context.Context, fd int) error {
-	for {
-		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
-		n, err := unix.Poll(fds, pipePoll)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil && err != unix.EINTR:
-			return err
-		case n > 0:
-			return nil
-		}
-	}
 }
 
 func splice(from, to, n int) (int, error) {
