@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
@@ -302,6 +303,9 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	}
 	if notice := op.output.notice(last); notice != "" {
 		r.console.notice(notice)
+	}
+	if f := op.final(); f != nil && f.Overtook && f.Status < 300 {
+		r.console.notice(fmt.Sprintf("the answer came when %d bytes of the request's body were sent; the server took no more", f.Hops[len(f.Hops)-1].BodyOut))
 	}
 	if err := op.writeOut(rec, code, doc); err != nil {
 		return op.lateFailure(code, err)

@@ -154,6 +154,8 @@ type Response struct {
 	Continued   bool
 	ResumedFrom int64
 	Validator   string // of a body that is continued
+	// Overtook: the answer is whole, but the request's body did not go out whole.
+	Overtook bool
 
 	began time.Duration // instant of the attempt's start
 	past  atomic.Int64  // body bytes of the hops before the last

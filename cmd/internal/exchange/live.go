@@ -168,6 +168,7 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	}
 	r.ReceivedBytes = r.Received()
 	if err == nil {
+		r.Overtook = l.body.Overtook()
 		r.held(&o, n)
 		l.settle()
 		return o

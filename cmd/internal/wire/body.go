@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
@@ -36,6 +35,8 @@ type source interface {
 	reusable() bool
 	trailer() ([]Field, []byte)
 	uploaded() int64
+	// cut reports that the upload, if there is one, has ended short of its end.
+	cut() bool
 	timing() Timing
 	// readUntil ends a read at t; the zero time takes that back.
 	readUntil(t time.Time)
@@ -163,6 +164,10 @@ func (b *Body) Received() int64 { return b.received.Load() }
 // Uploaded is the number of bytes of the request's body that went out by now.
 // It may be called from another goroutine.
 func (b *Body) Uploaded() int64 { return b.src.uploaded() }
+
+// Overtook reports of a body that is over that the request's body did not go
+// out whole: the answer ended it, or what broke once the answer was there.
+func (b *Body) Overtook() bool { return b.err == io.EOF && b.src.cut() }
 
 // Timing is Response.Timing brought up to date: it differs, once the body is
 // over, where the answer came before the upload's end.
@@ -316,20 +321,22 @@ func (s *body1) size() int64 {
 func (s *body1) finish(err error) error {
 	s.ended = true
 	up := s.f.up
-	if err == io.EOF && up != nil && !up.stop.Load() {
-		up.wait()
-		var input *inputError
-		if errors.As(up.failure(), &input) {
-			s.f.wake.release()
-			s.keep = false
-			return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
-		}
-	}
-	if err != io.EOF && up != nil {
-		up.abandon()
-	}
 	if err == io.EOF && s.kind == framedClose && cutOff(s.f.c) {
 		err = io.ErrUnexpectedEOF
+	}
+	switch {
+	case up == nil:
+	case err != io.EOF || !s.keep:
+		up.abandon() // the server closes, or has closed (RFC 9112 §9.6)
+	case !up.stop.Load():
+		up.wait()
+	}
+	if err == io.EOF && up != nil && (s.keep || s.kind == framedClose) {
+		if unsent := s.f.unsent(); unsent != nil {
+			s.f.wake.release()
+			s.keep = false
+			return unsent
+		}
 	}
 	if err != io.EOF && s.f.ctx.Err() != nil {
 		err = ended(s.f.ctx, retry.SentMaybe, retry.PhaseBody, "while reading the response body")
@@ -361,6 +368,8 @@ func (s *body1) uploaded() int64 {
 	}
 	return s.f.t.BodyOut
 }
+
+func (s *body1) cut() bool { return s.f.up != nil && !s.f.up.whole() }
 
 func (s *body1) timing() Timing { return s.f.figures() }
 

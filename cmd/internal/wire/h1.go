@@ -24,6 +24,8 @@ type flight struct {
 	out   int64   // request bytes that went out, the streamed body excepted
 	up    *upload // nil when head and body went out in one write
 	trace tracer
+	// dropped: the answer does not want the rest of the upload.
+	dropped bool
 }
 
 func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
@@ -223,9 +225,34 @@ func (f *flight) next(resp *Response, until int) (*head, error) {
 // settle decides what a final answer does to an upload on its way: a failure
 // or a redirect ends it, a success lets it go on.
 func (f *flight) settle(status int) {
-	if f.up != nil && (status == 0 || status >= 300) {
+	if f.up == nil {
+		return
+	}
+	f.up.overtaken()
+	if status == 0 || status >= 300 {
+		f.dropped = true
 		f.up.abandon()
 	}
+}
+
+// unsent is the error of an upload that a success overtook and that broke off
+// afterwards; nil when it is whole, or the answer ended it.
+func (f *flight) unsent() error {
+	up := f.up
+	if up.whole() || f.dropped {
+		return nil
+	}
+	broken := up.failure()
+	var input *inputError
+	switch {
+	case errors.As(broken, &input):
+		return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
+	case f.ctx.Err() != nil:
+		return ended(f.ctx, retry.SentMaybe, retry.PhaseSend, "while sending the request")
+	case broken == nil:
+		broken = errors.New("the connection was closed before the request was sent")
+	}
+	return fault(retry.ClassClosed, exitcode.Send, retry.SentMaybe, retry.PhaseSend, sendFailure(broken))
 }
 
 func (f *flight) sentAny() retry.Sent {

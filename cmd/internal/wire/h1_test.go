@@ -136,6 +136,12 @@ func cmpOr(a, b string) string {
 
 func checkFault(t *testing.T, err error, want *fault1) {
 	t.Helper()
+	if want == nil {
+		if err != nil {
+			t.Errorf("error %v", err)
+		}
+		return
+	}
 	e := asError(t, err)
 	if e.Class != want.class || e.Code != want.code || !strings.Contains(e.Error(), want.text) {
 		t.Errorf("class %s code %d %q, want %s %d %q", e.Class, e.Code, e, want.class, want.code, want.text)

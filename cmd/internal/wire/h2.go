@@ -106,7 +106,11 @@ func (st *stream) run() (*Response, error) {
 	if err := st.measure(resp); err != nil {
 		return nil, err
 	}
+	if st.up != nil {
+		st.up.overtaken()
+	}
 	if resp.Status >= 300 {
+		st.dropped = true
 		st.abandon()
 	}
 	resp.Timing = st.figures()
@@ -393,11 +397,13 @@ func resetClass(code http2.ErrCode) retry.Class {
 	return retry.ClassClosed
 }
 
-// abandon ends the upload, if there is one.
+// abandon ends the upload, if there is one. Replies to the peer can still be
+// sent, unless that cut a frame in two.
 func (st *stream) abandon() {
 	if st.up != nil {
 		st.up.stop.Store(true)
 		st.s.halt()
 		st.up.abandon()
+		st.wake.allowWrites()
 	}
 }

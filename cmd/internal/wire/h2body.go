@@ -135,11 +135,10 @@ func (st *stream) finish(err error) error {
 	st.done = true
 	if err == io.EOF && st.up != nil && !st.up.stop.Load() {
 		st.outlive()
-		var input *inputError
-		if errors.As(st.up.failure(), &input) {
+		if unsent := st.unsent(); unsent != nil {
 			st.s.broken = true
 			st.wake.release()
-			return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
+			return unsent
 		}
 	}
 	if err != io.EOF {
@@ -151,12 +150,12 @@ func (st *stream) finish(err error) error {
 		err = st.broke(err)
 	}
 	clean := st.wake.release()
-	st.keep = clean && err == io.EOF && !st.s.broken && st.s.goaway == nil && (st.up == nil || st.up.whole())
+	st.keep = clean && err == io.EOF && !st.s.broken && st.s.writeError() == nil && st.s.goaway == nil && (st.up == nil || st.up.whole())
 	return err
 }
 
 // outlive reads frames of the connection until the upload is over or the peer
-// resets the stream.
+// resets the stream: with NO_ERROR it wants no more of it (RFC 9113 §8.1).
 func (st *stream) outlive() {
 	defer st.abandon()
 	for st.up.failure() == nil && !st.up.whole() {
@@ -170,7 +169,8 @@ func (st *stream) outlive() {
 			continue
 		}
 		f, err := st.s.frame(st)
-		if _, reset := f.(*http2.RSTStreamFrame); reset || err != nil {
+		if reset, ok := f.(*http2.RSTStreamFrame); ok || err != nil {
+			st.dropped = st.dropped || ok && reset.ErrCode == http2.ErrCodeNo
 			return
 		}
 	}
@@ -209,6 +209,8 @@ func (st *stream) uploaded() int64 {
 	}
 	return st.t.BodyOut
 }
+
+func (st *stream) cut() bool { return st.up != nil && !st.up.whole() }
 
 func (st *stream) timing() Timing { return st.figures() }
 

@@ -49,6 +49,7 @@ type session struct {
 	qmu   sync.Mutex // replies wait here while an upload holds wmu
 	queue bytes.Buffer
 	reply *http2.Framer
+	lost  error // of a write: nothing more is written, but what the peer sent is read
 
 	fmu      sync.Mutex // send windows
 	room     *sync.Cond
@@ -102,7 +103,7 @@ func (s *session) preface(b *bytes.Buffer, fr *http2.Framer) {
 // what came in the meantime; transport's pool asks before it hands the
 // connection out.
 func (s *session) Usable() bool {
-	if s.broken || s.goaway != nil || s.next > 1<<30 {
+	if s.broken || s.goaway != nil || s.next > 1<<30 || s.writeError() != nil {
 		return false
 	}
 	defer func() { _ = s.c.SetDeadline(time.Time{}) }()
@@ -270,19 +271,23 @@ func (s *session) halt() {
 }
 
 // answer queues a reply and sends it, unless an upload is writing: that sends
-// it then. So a reader never waits for a writer.
+// it then. So a reader never waits for a writer. That a reply cannot be sent is
+// no end of the reading: a peer that has closed may have sent all before.
 func (s *session) answer(write func(*http2.Framer)) error {
 	s.qmu.Lock()
-	write(s.reply)
+	if s.lost == nil {
+		write(s.reply)
+	}
 	size := s.queue.Len()
 	s.qmu.Unlock()
 	if size > h2Queue {
 		return h2Fault("peer takes no replies")
 	}
-	return s.flush()
+	s.flush()
+	return nil
 }
 
-func (s *session) flush() error {
+func (s *session) flush() {
 	for s.queued() && s.wmu.TryLock() {
 		s.qmu.Lock()
 		b := bytes.Clone(s.queue.Bytes())
@@ -290,11 +295,8 @@ func (s *session) flush() error {
 		s.qmu.Unlock()
 		_, err := s.c.Write(b)
 		s.wmu.Unlock()
-		if err != nil {
-			return &writeError{err}
-		}
+		s.wrote(err)
 	}
-	return nil
 }
 
 func (s *session) queued() bool {
@@ -303,21 +305,47 @@ func (s *session) queued() bool {
 	return s.queue.Len() > 0
 }
 
+// wrote notes the error of a write: after it a frame may be cut in two.
+func (s *session) wrote(err error) {
+	if err == nil {
+		return
+	}
+	s.qmu.Lock()
+	defer s.qmu.Unlock()
+	if s.lost == nil {
+		s.lost = err
+	}
+	s.queue.Reset()
+}
+
+func (s *session) writeError() error {
+	s.qmu.Lock()
+	defer s.qmu.Unlock()
+	return s.lost
+}
+
 // write sends whole frames, and the replies that waited meanwhile.
 func (s *session) write(b []byte) (int, error) {
 	s.wmu.Lock()
 	n, err := s.c.Write(b)
 	s.wmu.Unlock()
-	if err != nil {
-		return n, err
+	if s.wrote(err); err == nil {
+		s.flush()
 	}
-	return n, s.flush()
+	return n, err
 }
 
-// giveBack returns flow control for what was consumed, in large steps.
+// giveBack returns flow control for what was consumed, in large steps. Where
+// that cannot be done any more, it fails when the peer may send nothing more.
 func (s *session) giveBack(st *stream) error {
 	conn, own := s.connIn >= h2ConnWindow/4, st.unacked >= h2Window/2 && !st.ended
 	if !conn && !own {
+		return nil
+	}
+	if lost := s.writeError(); lost != nil {
+		if s.connIn >= h2ConnWindow || st.unacked >= h2Window {
+			return &writeError{lost}
+		}
 		return nil
 	}
 	return s.answer(func(fr *http2.Framer) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -124,7 +125,7 @@ func (f *flight3) request() *http.Request {
 		}
 	}
 	if r.Body != nil && r.Length != 0 {
-		f.up = &upload3{f: f}
+		f.up = &upload3{f: f, over: make(chan struct{})}
 		req.Body, req.ContentLength = f.up, r.Length
 	}
 	return req
@@ -146,6 +147,11 @@ func (f *flight3) watch(resp *Response) *httptrace.ClientTrace {
 			_, raw := f.block(code, http.Header(header))
 			resp.Interim = append(resp.Interim, raw)
 			return nil
+		},
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if f.up != nil {
+				f.up.sentAll(info.Err)
+			}
 		},
 	}
 }
@@ -262,6 +268,9 @@ type upload3 struct {
 	sent atomic.Int64
 	end  atomic.Int64
 	stop atomic.Bool
+	once sync.Once
+	over chan struct{} // closed when quic-go is done with it
+	err  error         // how that went; valid after over
 }
 
 func (u *upload3) Read(p []byte) (int, error) {
@@ -298,3 +307,11 @@ func (u *upload3) fail(err error) error {
 
 // Close does nothing: the body belongs to the caller.
 func (u *upload3) Close() error { return nil }
+
+// sentAll notes that quic-go is done with the body.
+func (u *upload3) sentAll(err error) {
+	u.once.Do(func() {
+		u.err = err
+		close(u.over)
+	})
+}

@@ -8,6 +8,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 )
@@ -37,6 +40,12 @@ func (f *flight3) finish(err error) error {
 	}
 	if err == io.EOF {
 		f.whole = true
+		if f.up != nil && !f.up.stop.Load() {
+			if unsent := f.outlive(); unsent != nil {
+				f.whole = false
+				return unsent
+			}
+		}
 		return err
 	}
 	if f.up != nil {
@@ -56,6 +65,31 @@ func (f *flight3) finish(err error) error {
 	}
 	return fault(retry.ClassTruncated, exitcode.HTTP3, retry.SentMaybe, retry.PhaseBody, err)
 }
+
+// outlive waits for the end of an upload that a success overtook. The peer may
+// want no more of it (RFC 9114 §4.1); if it breaks off otherwise that is the error.
+func (f *flight3) outlive() error {
+	err := error(nil)
+	select {
+	case <-f.up.over:
+		err = f.up.err
+	case <-f.ctx.Done():
+		return ended(f.ctx, retry.SentMaybe, retry.PhaseSend, "while sending the request")
+	case <-f.s.client.Context().Done():
+		err = context.Cause(f.s.client.Context())
+	}
+	var input *inputError
+	var reset *quic.StreamError
+	switch {
+	case err == nil || errors.As(err, &reset) && reset.ErrorCode == quic.StreamErrorCode(http3.ErrCodeNoError):
+		return nil
+	case errors.As(err, &input):
+		return fault(retry.ClassInput, exitcode.Input, retry.SentMaybe, retry.PhaseSend, input)
+	}
+	return fault(retry.ClassClosed, exitcode.HTTP3, retry.SentMaybe, retry.PhaseSend, sendFailure(err))
+}
+
+func (f *flight3) cut() bool { return f.up != nil && f.up.end.Load() == 0 }
 
 func (f *flight3) reusable() bool {
 	return f.whole && f.s.Usable() && (f.up == nil || f.up.stop.Load() || f.up.end.Load() > 0)

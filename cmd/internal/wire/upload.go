@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,6 +29,9 @@ type upload struct {
 	reading atomic.Bool // in Body.Read, which nothing can wake
 	done    chan struct{}
 	err     error // valid after done
+
+	mu       sync.Mutex
+	answered bool // the final head is there
 }
 
 func newUpload(f *flight, m *message) *upload {
@@ -62,6 +66,19 @@ func (u *upload) run() {
 	}
 }
 
+// overtaken notes that the final head came before the upload's end. A
+// connection that takes no more bytes does not hurry the answer's body: that
+// ends as it ends (RFC 9112 §9.6).
+func (u *upload) overtaken() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.answered = true
+	var input *inputError
+	if !errors.As(u.failure(), &input) {
+		u.f.wake.readBy(time.Time{})
+	}
+}
+
 func (u *upload) transfer() error {
 	switch {
 	case u.h2 != nil:
@@ -78,11 +95,14 @@ func (u *upload) transfer() error {
 // cannot be read ends it at once; a connection that takes no more bytes may
 // still hold an answer.
 func (u *upload) wakeReader() {
-	if _, ok := u.err.(*inputError); ok {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch _, input := u.err.(*inputError); {
+	case input:
 		u.f.wake.readBy(past())
-		return
+	case !u.answered:
+		u.f.wake.readBy(time.Now().Add(afterWriteError))
 	}
-	u.f.wake.readBy(time.Now().Add(afterWriteError))
 }
 
 // whole reports that the body is sent to its end.

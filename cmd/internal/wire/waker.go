@@ -57,6 +57,15 @@ func (w *waker) stopWrites() {
 	_ = w.conn.SetWriteDeadline(past())
 }
 
+// allowWrites takes stopWrites back.
+func (w *waker) allowWrites() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.fired {
+		_ = w.conn.SetWriteDeadline(time.Time{})
+	}
+}
+
 // release ends the watch. It reports whether the connection is without a
 // deadline, so that it may be used again. It may be called more than once.
 func (w *waker) release() bool {
