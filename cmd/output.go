@@ -149,9 +149,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 
 // within makes the end of ctx call off what waits for a reader.
 func (out *output) within(ctx context.Context) {
-	if file := out.file(); file != nil {
-		file.Within(ctx)
-	} else if s, ok := out.sink.(interface{ Within(context.Context) }); ok {
+	if s, ok := out.target().(interface{ Within(context.Context) }); ok {
 		s.Within(ctx)
 	}
 }
@@ -313,12 +311,16 @@ func (out *output) finish(ctx context.Context) error {
 
 // file is the file that the body goes to, with others or alone; nil where it is none.
 func (out *output) file() *outfile.FileSink {
-	whole := out.sink
-	if pg := out.op.page; pg != nil && pg.sink != nil {
-		whole = pg.sink
-	}
-	file, _ := whole.(*outfile.FileSink)
+	file, _ := out.target().(*outfile.FileSink)
 	return file
+}
+
+// target is where the body goes, alone or with those of other pages.
+func (out *output) target() outfile.Sink {
+	if pg := out.op.page; pg != nil && pg.sink != nil {
+		return pg.sink
+	}
+	return out.sink
 }
 
 // headAlone: -i shows the head of an answer whose body is not shown: the one of
