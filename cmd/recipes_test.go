@@ -37,7 +37,7 @@ func TestRecipes(t *testing.T) {
 	}
 	bide := buildBide(t)
 	rows := make(map[string]recipeTest)
-	for _, row := range recipeTests() {
+	for _, row := range append(recipeTests(), downloadRecipes()...) {
 		rows[row.title] = row
 	}
 	for _, section := range strings.Split(string(page), "\n## ")[1:] {
