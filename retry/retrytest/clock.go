@@ -2,6 +2,7 @@ package retrytest
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -87,24 +88,48 @@ func (c *FakeClock) SetWall(t time.Time) {
 
 // Advance moves both clocks by d and lets everything happen that falls due on
 // the way, in order. Calls of AfterFunc run in the caller's goroutine.
-func (c *FakeClock) Advance(d time.Duration) {
+func (c *FakeClock) Advance(d time.Duration) { c.advance(context.Background(), d) }
+
+// advance is Advance until ctx ends.
+func (c *FakeClock) advance(ctx context.Context, d time.Duration) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	target := c.mono + d
 	for {
 		t := c.nextDue(target)
 		if t == nil {
 			break
 		}
-		c.moveTo(max(t.at, c.mono))
-		c.remove(t)
-		c.mu.Unlock()
-		t.f()
-		c.mu.Lock()
+		if c.fire(t); ctx.Err() != nil {
+			return
+		}
 	}
 	if target > c.mono {
 		c.moveTo(target)
 	}
+}
+
+// fire moves the clock to t and calls it. c.mu is held, but not during the call.
+func (c *FakeClock) fire(t *fakeTimer) {
+	c.moveTo(max(t.at, c.mono))
+	c.remove(t)
 	c.mu.Unlock()
+	defer c.mu.Lock()
+	t.f()
+}
+
+// AdvanceToTimer moves the clock to the first pending call of AfterFunc or
+// sleeper and lets it happen; false is that there is none. A test that knows that
+// its client waits for a silent server lets the client's time limit strike so.
+func (c *FakeClock) AdvanceToTimer() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.nextDue(math.MaxInt64)
+	if t == nil {
+		return false
+	}
+	c.fire(t)
+	return true
 }
 
 // nextDue is the first timer that is due by the instant target, nil for none.
@@ -161,7 +186,7 @@ func (c *FakeClock) Sleep(ctx context.Context, d time.Duration) error {
 	if c.auto {
 		d += c.oversleep
 		c.mu.Unlock()
-		c.Advance(max(d, 0))
+		c.advance(ctx, max(d, 0))
 		return ctx.Err()
 	}
 	if d <= 0 {

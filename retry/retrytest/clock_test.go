@@ -3,6 +3,7 @@ package retrytest_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -98,5 +99,31 @@ func TestFakeClockWallJumpLeavesMonoAlone(t *testing.T) {
 	c.Advance(time.Second)
 	if !c.Wall().Equal(noon.Add(-24*time.Hour + time.Second)) {
 		t.Errorf("Wall is %v", c.Wall())
+	}
+}
+
+func TestFakeClockStopsWhereTheContextEnds(t *testing.T) {
+	c := retrytest.NewFakeClock(noon)
+	c.AutoAdvance(true)
+	ctx, cancel := context.WithCancel(context.Background())
+	c.AfterFunc(2*time.Second, cancel)
+	if err := c.Sleep(ctx, time.Minute); err == nil {
+		t.Error("a sleep whose context ended gave no error")
+	}
+	if got := c.Mono() - retrytest.FakeStart; got != 2*time.Second {
+		t.Errorf("the clock stands at %v, the context ended at 2s", got)
+	}
+}
+
+func TestFakeClockAdvanceToTimer(t *testing.T) {
+	c := retrytest.NewFakeClock(noon)
+	if c.AdvanceToTimer() {
+		t.Error("nothing was pending")
+	}
+	var fired []int
+	c.AfterFunc(3*time.Second, func() { fired = append(fired, 3) })
+	c.AfterFunc(time.Second, func() { fired = append(fired, 1) })
+	if !c.AdvanceToTimer() || !slices.Equal(fired, []int{1}) || c.Mono()-retrytest.FakeStart != time.Second {
+		t.Errorf("fired %v at %v, want the first alone at 1s", fired, c.Mono()-retrytest.FakeStart)
 	}
 }
