@@ -131,12 +131,12 @@ func (out *output) startOver() error {
 // added to it: a redirect's own body or an error's.
 func (out *output) beside(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
 	out.headOwed = out.op.group.Include
-	if r.Status >= 400 && out.keepsErrors() {
+	if out.failed && out.keepsErrors() {
 		r.Discard()
 		o.Class, o.Phase, o.Err = retry.ClassProtocol, retry.PhaseBody, exchange.CannotResume()
 		return o
 	}
-	if r.Status >= 400 {
+	if out.failed {
 		return out.excerptOnly(ctx, r, o)
 	}
 	r.Discard()

@@ -157,7 +157,7 @@ func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, re
 	op.responses, op.last = append(op.responses, response), ctx
 	outcome = op.judge(ctx, response, outcome)
 	outcome.Committed = op.output.sink.Committed()
-	if outcome.Err != nil && outcome.Class != retry.ClassStatus {
+	if outcome.Err != nil && outcome.Class != retry.ClassStatus || outcome.Stop != "" {
 		return response, outcome
 	}
 	state := retry.State{Misdirected: op.misdirected} // all that the question needs of it
@@ -204,6 +204,10 @@ func (op *operation) deliverKept(ctx context.Context, response *exchange.Respons
 	}
 	last := &rec.Attempts[len(rec.Attempts)-1].Outcome
 	if last.Class != retry.ClassStatus {
+		return
+	}
+	if last.Stop != "" { // at a redirect whose pause was not to be had: its body is given up
+		op.answered = false
 		return
 	}
 	after := op.output.deliver(op.last, response, *last)

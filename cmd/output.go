@@ -39,6 +39,7 @@ type output struct {
 	explicit  bool            // -o - was given: binary bodies are welcome, too
 	midLine   bool            // what the terminal was sent did not end its line
 	delivered *exchange.Response
+	failed    bool   // delivered is an error: a status of 400 or above, or a transient one (R10.3d)
 	kept      bool   // the sink holds what is to be committed
 	headOwed  bool   // of an answer whose body must not be added to what is there: -i shows it alone
 	headSize  int64  // of the header blocks before the body (-i)
@@ -102,6 +103,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		out.op.turn.within(ctx)
 	}
 	out.delivered, out.kept, out.excerpt = r, false, nil
+	out.failed = o.Class == retry.ClassStatus || o.Unmet || o.Polling
 	out.within(ctx)
 	if r.Continued {
 		return out.goOn(ctx, r, o)
@@ -112,7 +114,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	if out.dropped {
 		return out.glance(ctx, r, o)
 	}
-	failed := (r.Status >= 400 && o.Class == retry.ClassStatus || o.Unmet || o.Polling) && !out.keepsErrors()
+	failed := out.failed && !out.keepsErrors()
 	switch {
 	case out.op.exchange.From != nil:
 		return out.beside(ctx, r, o)
@@ -143,7 +145,11 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	if out.leaves(after) && (r.Received() > 0 || out.op.includesHead()) {
 		out.kept = true
 	}
-	after.Committed = !out.kept && out.sink.Committed()
+	switch after.Class {
+	case retry.ClassNone, retry.ClassStatus:
+	default:
+		after.Committed = out.sink.Committed()
+	}
 	return after
 }
 
@@ -327,7 +333,7 @@ func (out *output) target() outfile.Sink {
 // a final error with -f, a redirect that is not followed, a proxy's refusal.
 func (out *output) headAlone() bool {
 	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
-		(out.delivered == nil || out.dropped || out.headOwed || out.op.group.Fail == flags.FailSilent && out.delivered.Status >= 400)
+		(out.delivered != out.op.final() || out.dropped || out.headOwed || out.op.group.Fail == flags.FailSilent && out.failed)
 }
 
 // showHead puts it where the body would go.
@@ -382,7 +388,7 @@ func (out *output) notice(o retry.Outcome) string {
 	if file := out.file(); file != nil && out.kept {
 		return file.Notice()
 	}
-	if (o.Status >= 300 || o.Unmet || o.Polling) && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
+	if (out.failed || o.Status >= 300) && !out.op.group.AsCurl && (o.Class == retry.ClassNone || o.Class == retry.ClassStatus) {
 		return fmt.Sprintf("%s not written (HTTP %d)", render.Text(out.path), o.Status)
 	}
 	return ""

@@ -23,7 +23,7 @@ func (p *Policy) decide(s *State, o *Outcome, u float64) Decision {
 		}
 		return Decision{Reason: AttemptsExhausted}
 	}
-	server := o.Server.minimum()
+	server := o.minimum()
 	if max(server, s.HoldFor) > p.limit() {
 		return Decision{Reason: RetryAfterExceedsCap}
 	}
@@ -68,6 +68,15 @@ func (p *Policy) decidePause(minimum, elapsed time.Duration, u float64, source S
 	}
 	d.Retry = true
 	return d
+}
+
+// minimum is the delay that the answer asks of the next attempt: a complete one,
+// or a proxy's refusal, not one whose body broke off (R5.6).
+func (o *Outcome) minimum() time.Duration {
+	if o.Class != ClassStatus && o.Class != ClassProxy {
+		return 0
+	}
+	return o.Server.minimum()
 }
 
 // minimum is the delay the server named, 0 for none beyond now (R4.3).

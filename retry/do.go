@@ -259,7 +259,7 @@ func (e *engine) shareHold(o *Outcome, s *State) time.Duration {
 	}
 	// What a server says of a result that is not there yet is about that alone.
 	alone := o.Polling || o.Unmet && o.Status < 400
-	if minimum := o.Server.minimum(); minimum > 0 && !alone && e.rec.Policy.transient(o, s) {
+	if minimum := o.minimum(); minimum > 0 && !alone && e.rec.Policy.transient(o, s) {
 		origin := o.Origin
 		if origin == "" {
 			origin = e.l.Origin

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"go.uber.org/goleak"
 
@@ -274,7 +275,7 @@ func TestStdout(t *testing.T) {
 						put(t, s, string(chunk))
 					}
 				}
-				if held := out.Len() == 0; held != c.held && !(by == "ReadFrom" && c.size == HoldLimit) {
+				if held := out.Len() == 0; held != c.held {
 					t.Errorf("%s of %d: held %v", by, c.size, held)
 				}
 				if err := s.Reset(); !s.Committed() != (err == nil) || err != nil && !errors.Is(err, ErrCommitted) {
@@ -410,5 +411,27 @@ func TestDescriptorNames(t *testing.T) {
 		if n != want {
 			t.Errorf("descriptor(%q) = %d, want %d", path, n, want)
 		}
+	}
+}
+
+// TestNothingIsCommittedBeforeItsFirstByte: a body that ends where the hold does,
+// or breaks off there, can be taken back (R9.3).
+func TestNothingIsCommittedBeforeItsFirstByte(t *testing.T) {
+	broke := errors.New("cut off")
+	for name, c := range map[string]struct {
+		size int
+		opts StreamOptions
+	}{
+		"R9.3_cut_at_the_limit":     {HoldLimit, StreamOptions{}},
+		"R9.3_unheld_without_bytes": {0, StreamOptions{Unheld: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			s := Stdout(&out, c.opts)
+			n, err := s.ReadFrom(io.MultiReader(bytes.NewReader(make([]byte, c.size)), iotest.ErrReader(broke)))
+			if n != int64(c.size) || !errors.Is(err, broke) || s.Committed() || out.Len() > 0 {
+				t.Errorf("ReadFrom = %d, %v; committed %v, %d bytes out", n, err, s.Committed(), out.Len())
+			}
+		})
 	}
 }

@@ -138,12 +138,54 @@ func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
 	if whole || err != nil {
 		return n, err
 	}
+	if !s.void {
+		more, err := s.overflow(r)
+		n += more
+		if more == 0 || err != nil {
+			return n, err
+		}
+	}
 	w, err := s.release()
 	if err != nil {
 		return n, err
 	}
-	m, err := copyTo(s.name, w, r)
-	return n + m, err
+	rest, err := copyTo(s.name, w, r)
+	return n + rest, err
+}
+
+// overflow passes on the first bytes that are not to be held. A body that breaks
+// off before them has not outgrown the hold, and nothing of it leaves.
+func (s *Stream) overflow(r io.Reader) (int64, error) {
+	piece := make([]byte, nextPiece)
+	n, err := readSome(r, piece)
+	if n == 0 {
+		return 0, err
+	}
+	w, werr := s.release()
+	if werr != nil {
+		return 0, werr
+	}
+	n, werr = w.Write(piece[:n])
+	if werr != nil {
+		return int64(n), wrap(s.name, werr)
+	}
+	return int64(n), err
+}
+
+// nextPiece is how much is looked for beyond the hold.
+const nextPiece = 32 << 10
+
+// readSome reads at least a byte, unless r ends, for which err is nil, or fails.
+func readSome(r io.Reader, p []byte) (int, error) {
+	for {
+		n, err := r.Read(p)
+		if err == io.EOF {
+			return n, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
 }
 
 // keep appends p to what is held, if it is to be held and fits.

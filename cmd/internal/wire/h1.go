@@ -22,6 +22,7 @@ type flight struct {
 	wake  waker
 	t     Timing
 	out   int64   // request bytes that went out, the streamed body excepted
+	begun bool    // a byte of the final answer, or of the 1xx that is being read, is there
 	up    *upload // nil when head and body went out in one write
 	trace tracer
 	// dropped: the answer does not want the rest of the upload.
@@ -54,7 +55,7 @@ func (f *flight) run() (*Response, error) {
 		h, err = f.final(resp)
 	}
 	if errors.Is(err, errNoHead) {
-		return f.headless(resp)
+		return f.headless(resp, err)
 	}
 	if err != nil {
 		return nil, f.failed(err)
@@ -71,8 +72,11 @@ func (f *flight) run() (*Response, error) {
 	return resp, nil
 }
 
-// headless makes the response of HTTP/0.9: bytes without a head.
-func (f *flight) headless(resp *Response) (*Response, error) {
+// headless makes the response of HTTP/0.9, bytes without a head, where that is allowed.
+func (f *flight) headless(resp *Response, err error) (*Response, error) {
+	if !f.r.HTTP09 && isEOF(err) {
+		return nil, f.failed(err)
+	}
 	if !f.r.HTTP09 {
 		return nil, f.failed(&replyError{exitcode.BadProtocol, "Received HTTP/0.9 when not allowed"})
 	}
@@ -191,14 +195,13 @@ func (f *flight) final(resp *Response) (*head, error) { return f.next(resp, 0) }
 // next reads heads up to the final one, or up to the 1xx answer until.
 func (f *flight) next(resp *Response, until int) (*head, error) {
 	for {
-		if err := checkPrefix(f.br); err != nil {
-			if errors.Is(err, errNoHead) && f.t.FirstByte == 0 {
-				f.t.FirstByte = f.r.Now()
-			}
-			return nil, err
-		}
-		if f.t.FirstByte == 0 {
+		err := checkPrefix(f.br)
+		f.begun = err == nil || errors.Is(err, errNoHead)
+		if f.begun && f.t.FirstByte == 0 {
 			f.t.FirstByte = f.r.Now()
+		}
+		if err != nil {
+			return nil, err
 		}
 		raw, err := readBlock(f.br, maxHeads-int(f.t.HeadIn), f.trace.headerIn())
 		f.t.HeadIn += int64(len(raw))
@@ -293,7 +296,7 @@ func (f *flight) failed(err error) error {
 	case upErr != nil:
 		return fault(retry.ClassClosed, exitcode.Send, sent, retry.PhaseSend, sendFailure(upErr))
 	}
-	return beforeHead(err, sent, f.t.HeadIn > 0)
+	return beforeHead(err, sent, f.begun)
 }
 
 // tracer shows a request's steps to a transport.Trace, one at a time: an

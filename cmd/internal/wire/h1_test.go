@@ -73,6 +73,8 @@ func TestFaults1(t *testing.T) {
 		"HTTP/0.9 refused":             {raw: "<html>", head: &fault1{retry.ClassProtocol, 1, "HTTP/0.9"}},
 		"HTTP/0.9":                     {raw: "<html>", body: "<html>", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
 		"HTTP/0.9 by accident":         {raw: "HTT", body: "HTT", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
+		"closed after an interim":      {raw: "HTTP/1.1 103 E\r\n\r\n", head: &fault1{retry.ClassClosed, 52, "Empty reply"}},
+		"closed within HTTP/":          {raw: "HTT", head: &fault1{retry.ClassClosed, 56, "middle of the response head"}},
 		"HTTP/3":                       {raw: "HTTP/3 200\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "version"}},
 		"status word":                  {raw: "HTTP/1.1 abc\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "subversion"}},
 		"request asks to close":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Header = append(r.Header, Field{Name: "connection", Value: "close"}) }},

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -39,6 +40,9 @@ func (h *head) proto() string {
 // errNoHead says that the answer does not begin as HTTP/1 does.
 var errNoHead = errors.New("answer without a head")
 
+// errCutPrefix says that the connection ended within what could have become "HTTP/".
+var errCutPrefix = fmt.Errorf("%w: %w", errNoHead, io.ErrUnexpectedEOF)
+
 // checkPrefix peeks until the answer is known to begin with "HTTP/" or not.
 func checkPrefix(br *bufio.Reader) error {
 	const want = "HTTP/"
@@ -46,7 +50,7 @@ func checkPrefix(br *bufio.Reader) error {
 		b, err := br.Peek(n)
 		if len(b) < n {
 			if n > 1 && isEOF(err) {
-				return errNoHead
+				return errCutPrefix
 			}
 			return err
 		}

@@ -1,0 +1,277 @@
+package soak
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bidehttp/bide/cmd"
+	"github.com/bidehttp/bide/retry/retrytest"
+)
+
+// client is the process under test. Mutants wrap it.
+type client func(ctx context.Context, env cmd.Env) int
+
+// observation is all that a play let the outside see.
+type observation struct {
+	requests []seen
+	waits    []wait // of the fake clock, in order
+	draws    map[int][]float64
+	runs     []ending
+	stdout   []byte
+	stderr   string
+	files    map[string][]byte // what the folder holds afterwards, the timeline aside
+	effects  int
+	origin   string // of the server
+	hung     bool
+}
+
+// seen is one request as the server got it.
+type seen struct {
+	method, path, host  string
+	rangeLine, ifRange  string
+	key, credential     string
+	hasKey, hasIfRange  bool
+	body                string
+	first, last, strays int // of the key's header: see keyNames
+}
+
+// wait is one sleep of the client: how many requests had been sent before it.
+type wait struct {
+	after int
+	slept time.Duration
+}
+
+// ending is what a run said of itself.
+type ending struct {
+	exit     int
+	reason   string
+	attempts int
+	retries  int
+	requests int
+	counted  []bool
+	key      string
+}
+
+// recorder is the client's clock and source of jitter: it notes both, and
+// between which requests they were asked.
+type recorder struct {
+	*retrytest.FakeClock
+	server *retrytest.Server
+
+	mu     sync.Mutex
+	rand   *rand.Rand
+	before int // requests of earlier runs
+	waits  []wait
+	draws  map[int][]float64
+}
+
+func (c *recorder) sent() int { return len(c.server.Log().Records) }
+
+// Sleep notes the wait.
+func (c *recorder) Sleep(ctx context.Context, d time.Duration) error {
+	n := c.sent()
+	c.mu.Lock()
+	c.waits = append(c.waits, wait{n, d})
+	c.mu.Unlock()
+	return c.FakeClock.Sleep(ctx, d)
+}
+
+// Float64 is the source of jitter.
+func (c *recorder) Float64() float64 {
+	n := c.sent()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.rand.Float64()
+	c.draws[n] = append(c.draws[n], u)
+	return u
+}
+
+// patience is how long a play may take in real time before it counts as hung.
+const patience = 30 * time.Second
+
+// play runs the scenario against a scripted server and tells what was seen. The
+// seed feeds the jitter and the generated keys.
+func play(s *scenario, seed uint64, run client) (*observation, error) {
+	server, err := retrytest.New("200")
+	if err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
+	if err := server.SetScript(s.script(server.URL, "http://"+otherHost+":"+port)); err != nil {
+		return nil, fmt.Errorf("the scenario's script: %w\n%s", err, s)
+	}
+	dir, err := os.MkdirTemp("", "bide-soak-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := s.furnish(dir); err != nil {
+		return nil, err
+	}
+	clock := &recorder{
+		FakeClock: retrytest.NewFakeClock(wallStart()), server: server,
+		rand: rand.New(rand.NewPCG(seed, seed)), draws: map[int][]float64{},
+	}
+	clock.AutoAdvance(true)
+	o := &observation{origin: server.URL}
+	var stdout, stderr bytes.Buffer
+	for range max(s.runs, 1) {
+		if err := o.run(s, run, clock, dir, seed, &stdout, &stderr); err != nil {
+			return nil, err
+		}
+	}
+	o.stdout, o.stderr = stdout.Bytes(), stderr.String()
+	o.waits, o.draws = clock.waits, clock.draws
+	log := server.Log()
+	o.effects = log.Effects
+	for i := range log.Records {
+		o.requests = append(o.requests, saw(&log.Records[i], s))
+	}
+	return o, o.look(dir)
+}
+
+// names of what the harness puts into the folder, or looks for there.
+const (
+	outName      = "out"
+	headName     = "head"
+	bodyName     = "body"
+	timelineName = "timeline.json"
+)
+
+// furnish makes the files that the command line names.
+func (s *scenario) furnish(dir string) error {
+	if s.existing != nil {
+		if err := os.WriteFile(filepath.Join(dir, outName), []byte(*s.existing), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, bodyName), []byte(bodyText), 0o600)
+}
+
+// bodyText is the request's body, wherever it comes from.
+const bodyText = "amount=42"
+
+// run runs the client once.
+func (o *observation) run(s *scenario, run client, clock *recorder, dir string, seed uint64, stdout, stderr *bytes.Buffer) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	timeline := filepath.Join(dir, timelineName)
+	base := clock.server.URL
+	_, port, _ := strings.Cut(strings.TrimPrefix(base, "http://"), ":")
+	env := cmd.Env{
+		Args:  append([]string{"-q", "--timeline-file", timeline}, s.args(base, "http://"+otherHost+":"+port, dir)...),
+		Stdin: strings.NewReader(bodyText), Stdout: stdout, Stderr: stderr,
+		Getenv: func(string) string { return "" },
+		Clock:  clock, Rand: clock.Float64, Random: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}),
+		Terminal: func(any) (int, bool) { return 0, false }, Location: time.UTC,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		clock.relieve(ctx)
+	}()
+	e := ending{exit: run(ctx, env)}
+	o.hung = o.hung || ctx.Err() != nil
+	cancel()
+	<-done
+	if err := e.read(timeline); err != nil {
+		return fmt.Errorf("%w\nstderr: %s\n%s", err, stderr, s)
+	}
+	o.runs = append(o.runs, e)
+	return os.Remove(timeline)
+}
+
+// relieve lets time pass where the client waits for a server that is silent by
+// script: until the next time limit strikes.
+func (c *recorder) relieve(ctx context.Context) {
+	tick := time.NewTicker(500 * time.Microsecond)
+	defer tick.Stop()
+	relieved := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		records := c.server.Log().Records
+		if n := len(records); n > relieved && strings.Contains(records[n-1].Answer, "stall") && records[n-1].HasAnswer {
+			if c.AdvanceToTimer() {
+				relieved = n
+			}
+		}
+	}
+}
+
+// read takes the timeline that a run left.
+func (e *ending) read(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("no timeline (exit %d): %w", e.exit, err)
+	}
+	var doc struct {
+		Operation struct {
+			Key string `json:"idempotency_key"`
+		} `json:"operation"`
+		Attempts []struct {
+			Counted bool `json:"counted"`
+		} `json:"attempts"`
+		Outcome struct {
+			Reason   string `json:"reason"`
+			Exit     int    `json:"exit_code"`
+			Attempts int    `json:"attempts"`
+			Retries  int    `json:"retries"`
+			Requests int    `json:"requests"`
+		} `json:"outcome"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return fmt.Errorf("timeline: %w", err)
+	}
+	out := doc.Outcome
+	e.reason, e.attempts, e.retries, e.requests, e.key = out.Reason, out.Attempts, out.Retries, out.Requests, doc.Operation.Key
+	for _, a := range doc.Attempts {
+		e.counted = append(e.counted, a.Counted)
+	}
+	if out.Exit != e.exit {
+		return fmt.Errorf("the timeline says exit %d, the process %d", out.Exit, e.exit)
+	}
+	return nil
+}
+
+// saw is a request in the model's words.
+func saw(r *retrytest.Record, s *scenario) seen {
+	name := s.keyName()
+	host, _, _ := strings.Cut(r.Get("Host"), ":")
+	return seen{
+		method: r.Method, path: r.Target, host: host,
+		rangeLine: r.Get("Range"), ifRange: r.Get("If-Range"), hasIfRange: r.Has("If-Range"),
+		key: r.Get(name), hasKey: r.Has(name), credential: r.Get("Authorization"),
+		body: string(r.Body),
+	}
+}
+
+// look takes down what the folder holds.
+func (o *observation) look(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	o.files = map[string][]byte{}
+	for _, e := range entries {
+		if e.Name() == bodyName {
+			continue
+		}
+		if o.files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
