@@ -399,6 +399,29 @@ func TestDecideRetryMaxTime(t *testing.T) {
 	}
 }
 
+// TestMinimumOfABrokenAnswer: what is no complete answer names no minimum.
+func TestMinimumOfABrokenAnswer(t *testing.T) {
+	p := retry.DefaultPolicy()
+	for name, c := range map[string]struct {
+		class retry.Class
+		floor time.Duration
+	}{
+		"R5.6a_truncated": {retry.ClassTruncated, sec},
+		"R5.6a_redirect":  {retry.ClassRedirect, sec},
+		"R5.6_status":     {retry.ClassStatus, 30 * sec},
+		"R5.6_proxy":      {retry.ClassProxy, 30 * sec},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.AllErrors = true
+			o := told(503, 30*sec)
+			o.Class = c.class
+			if d := p.Decide(retry.State{Failures: 1, Counted: 1}, o, 0); !d.Retry || d.Floor != c.floor {
+				t.Errorf("got %+v, want a retry after %v", d, c.floor)
+			}
+		})
+	}
+}
+
 func TestDecideHop(t *testing.T) {
 	p := with(func(p *retry.Policy) { p.Cap, p.Deadline, p.AttemptReserve = 10*sec, 20*sec, 19*sec })
 	minimum := func(d time.Duration) retry.Server { return retry.Server{Minimum: d, Valid: true} }
