@@ -51,26 +51,25 @@ type model struct {
 
 // attempt is one try and its outcome.
 type attempt struct {
-	class           string
-	method, host    string // of the last hop
-	status, exit    int    // exit: the failure's own code
-	keyed           bool
-	unsent          bool // nothing of the failing hop's request went out
-	inBody          bool // it broke in the body
-	replayed        bool
-	told            guidance
-	misdirected     int    // 421 answers before it
-	stop            string // a reason that leaves no question
-	held, total     int64  // of the body; total -1 unknown
-	resumable       bool   // the next attempt asks for the rest
-	continued       bool   // it was answered with the rest
-	committed       bool   // bytes are beyond recall that this answer does not end
-	blocks          []byte // header blocks of all hops
-	answer          *reply // the last, its body not yet looked at; nil none
-	delivered       bool   // the body was
-	incomplete      bool   // the body of a final status broke off
-	unshown         bool   // a complete answer whose body is not there to be shown
-	follows, passed bool
+	class        string
+	method, host string // of the last hop
+	status, exit int    // exit: the failure's own code
+	keyed        bool
+	unsent       bool // nothing of the failing hop's request went out
+	inBody       bool // it broke in the body
+	replayed     bool
+	told         guidance
+	misdirected  int    // 421 answers before it
+	stop         string // a reason that leaves no question
+	held, total  int64  // of the body; total -1 unknown
+	resumable    bool   // the next attempt asks for the rest
+	continued    bool   // it was answered with the rest
+	committed    bool   // bytes are beyond recall that this answer does not end
+	blocks       []byte // header blocks of all hops
+	answer       *reply // the last, its body not yet looked at; nil none
+	delivered    bool   // the body was
+	incomplete   bool   // the body of a final status broke off
+	unshown      bool   // a complete answer whose body is not there to be shown
 }
 
 // predict is what the play of s must look like.

@@ -35,12 +35,11 @@ type observation struct {
 
 // seen is one request as the server got it.
 type seen struct {
-	method, path, host  string
-	rangeLine, ifRange  string
-	key, credential     string
-	hasKey, hasIfRange  bool
-	body                string
-	first, last, strays int // of the key's header: see keyNames
+	method, path, host string
+	rangeLine, ifRange string
+	key, credential    string
+	hasKey, hasIfRange bool
+	body               string
 }
 
 // wait is one sleep of the client: how many requests had been sent before it.
@@ -66,11 +65,10 @@ type recorder struct {
 	*retrytest.FakeClock
 	server *retrytest.Server
 
-	mu     sync.Mutex
-	rand   *rand.Rand
-	before int // requests of earlier runs
-	waits  []wait
-	draws  map[int][]float64
+	mu    sync.Mutex
+	rand  *rand.Rand
+	waits []wait
+	draws map[int][]float64
 }
 
 func (c *recorder) sent() int { return len(c.server.Log().Records) }

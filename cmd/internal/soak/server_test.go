@@ -51,11 +51,11 @@ type reply struct {
 
 // query is what of a request the answer depends on.
 type query struct {
-	method, key          string
-	rangeFrom            int64 // -1: none
-	ifRange              string
-	hasIfRange           bool
-	origin, other, given string // origins; given: the idempotency header's name
+	method, key   string
+	rangeFrom     int64 // -1: none
+	ifRange       string
+	hasIfRange    bool
+	origin, other string
 }
 
 // next takes the step for a request.
