@@ -133,7 +133,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	op.began = op.run.env.Clock.Mono()
 	loop := retry.Loop{
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
-		Origin: op.origin, Hold: op.run.holds,
+		Origin: op.origin, Hold: startHold{op.run.holds, op.exchange},
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
 	}
 	if body := op.template.Body; body != nil {
@@ -147,6 +147,21 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 		op.deliverKept(ctx, response, &rec)
 	}
 	return &rec
+}
+
+// startHold is the run's holds, asked also for the origin at which the next
+// attempt starts where that is not the first one (R1.2, R4.12e).
+type startHold struct {
+	retry.Hold
+	exchange *exchange.Operation
+}
+
+func (h startHold) Until(origin string) time.Duration {
+	until := h.Hold.Until(origin)
+	if start := h.exchange.MovedTo(); start != "" {
+		until = max(until, h.Hold.Until(start))
+	}
+	return until
 }
 
 // attempt makes attempt n. A body that no retry can follow on its status is

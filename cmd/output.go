@@ -332,7 +332,7 @@ func (out *output) target() outfile.Sink {
 // headAlone: -i shows the head of an answer whose body is not shown: the one of
 // a final error with -f, a redirect that is not followed, a proxy's refusal.
 func (out *output) headAlone() bool {
-	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && (out.op.group.Include || out.op.group.Head) &&
+	return (out.path == "" || out.op.group.AsCurl) && !out.remote && out.capture == nil && !out.kept && !out.sink.Committed() && (out.op.group.Include || out.op.group.Head) &&
 		(out.delivered != out.op.final() || out.dropped || out.headOwed || out.op.group.Fail == flags.FailSilent && out.failed)
 }
 

@@ -120,6 +120,15 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 	return a.r, outcome
 }
 
+// MovedTo is the origin at which the next attempt starts where that is another
+// hop than the first (R1.2), "" where it is not.
+func (o *Operation) MovedTo() string {
+	if o.start == nil {
+		return ""
+	}
+	return o.start.url.Origin()
+}
+
 // tell shows -v an error that no connection has told of.
 func (o *Operation) tell(outcome retry.Outcome) {
 	if o.Client.Trace == nil || outcome.Err == nil {

@@ -30,11 +30,11 @@ func TestFound(t *testing.T) {
 			[]step{at(plain(303), "/b"), plain(503), at(plain(302), "/c"), plain(200)},
 			[]option{post, follow, quick, {"--max-redirs", "1"}}, 3, "redirect_error",
 		},
-		"R2.2b_error_body_beside_a_file":   {[]step{cut(404, 100, 10)}, []option{quick, {"-o", "{dir}/out"}}, 1, "http_error"},
-		"R2.2b_error_body_dropped":         {[]step{cut(404, 100, 10)}, []option{quick, {"-f", ""}}, 1, "http_error"},
-		"R2.2b_error_body_shown":           {[]step{cut(404, 100, 10)}, []option{quick}, 3, "attempts_exhausted"},
-		"R2.2b_error_body_as_output":       {[]step{cut(404, 100, 10)}, []option{quick, {"--fail-with-body", ""}}, 3, "attempts_exhausted"},
-		"R2.2b_body_of_a_transient_status": {[]step{cut(503, 100, 10)}, []option{quick}, 3, "attempts_exhausted"},
+		"R2.2c_error_body_beside_a_file":   {[]step{cut(404, 100, 10)}, []option{quick, {"-o", "{dir}/out"}}, 1, "http_error"},
+		"R2.2c_error_body_dropped":         {[]step{cut(404, 100, 10)}, []option{quick, {"-f", ""}}, 1, "http_error"},
+		"R2.2c_error_body_shown":           {[]step{cut(404, 100, 10)}, []option{quick}, 3, "attempts_exhausted"},
+		"R2.2c_error_body_as_output":       {[]step{cut(404, 100, 10)}, []option{quick, {"--fail-with-body", ""}}, 3, "attempts_exhausted"},
+		"R2.2c_body_of_a_transient_status": {[]step{cut(503, 100, 10)}, []option{quick}, 3, "attempts_exhausted"},
 		"R2.4e_keyed_post_before_the_get": {
 			[]step{at(plain(303), "/b"), cut(200, 100, 10), at(plain(303), "/b"), ranged(100)},
 			[]option{post, follow, quick, {"--idempotency-key", "k"}}, 4, "success",
@@ -61,6 +61,10 @@ func TestFound(t *testing.T) {
 		},
 		"R5.6a_redirect_over_the_cap": {
 			[]step{at(plain(302), "/b", "3")}, []option{follow, {"--cap", "2"}, {"-o", "{dir}/out"}}, 1, "retry_after_exceeds_cap",
+		},
+		"R4.12e_start_at_another_origin": {
+			[]step{at(plain(303), "@@/b"), at(plain(303), "/c", "3"), plain(200)},
+			[]option{post, follow, quick, {"-m", "1"}}, 3, "success",
 		},
 		"R6.4a_vouching_is_no_patience":  {[]step{plain(503)}, []option{{"-m", "2"}, {"--idempotent", ""}}, 2, "deadline_before_retry"},
 		"R6.4a_a_ratio_is":               {[]step{plain(503)}, []option{{"-m", "2"}, {"--jitter", "0"}}, 3, "attempts_exhausted"},

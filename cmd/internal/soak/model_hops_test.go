@@ -50,7 +50,7 @@ func (m *model) try() *attempt {
 		if !ok {
 			return a
 		}
-		m.remember(a, at, next)
+		m.remember(a, next)
 		if m.pause(a, at, next) {
 			return a
 		}
@@ -180,8 +180,8 @@ func (m *model) changeMethod(status int, next *hop) {
 }
 
 // remember is R1.2.
-func (m *model) remember(a *attempt, at, next hop) {
-	if !m.g.idempotent && !a.keyed && !idempotentMethod(at.method) {
+func (m *model) remember(a *attempt, next hop) {
+	if !m.g.repeatable(a) {
 		m.start = next
 	}
 }

@@ -124,7 +124,7 @@ func (m *model) decide(a *attempt) (reason string, wait time.Duration) {
 	case !m.books.attemptsLeft(g):
 		return "attempts_exhausted", 0
 	}
-	minimum, held := m.minimum(a), m.held(m.start.host)
+	minimum, held := m.minimum(a), max(m.held(firstHost), m.held(m.start.host)) // R4.12e
 	if max(minimum, held) > g.limit() {
 		return "retry_after_exceeds_cap", 0
 	}

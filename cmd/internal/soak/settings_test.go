@@ -348,11 +348,16 @@ func (g *settings) safe(a *attempt) bool {
 	if a.unsent || a.class == classStatus && a.status == 421 {
 		return true
 	}
-	if g.idempotent || a.keyed || idempotentMethod(a.method) {
+	if g.repeatable(a) {
 		return true
 	}
 	answered := a.class == classStatus || a.inBody
 	return answered && slices.Contains(g.safeOn, strconv.Itoa(a.status))
+}
+
+// repeatable: whatever became of the request, it may be sent again.
+func (g *settings) repeatable(a *attempt) bool {
+	return g.idempotent || a.keyed || idempotentMethod(a.method)
 }
 
 // idempotentMethod: those methods of IANA's registry that scenarios use.

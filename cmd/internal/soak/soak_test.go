@@ -93,8 +93,12 @@ func examine(seed uint64, run client) string {
 		return ""
 	}
 	small := shrink(s, func(c *scenario) bool { return len(judge(c, seed, run)) > 0 })
+	again := judge(small, seed, run)
+	if len(again) == 0 { // it came once and did not come back: what was seen then is all there is
+		small, again = s, append(first, "(it did not come again)")
+	}
 	return fmt.Sprintf("seed %d: it is not what the contract says. The smallest scenario that differs:\n%s\n%s",
-		seed, small, strings.Join(judge(small, seed, run), "\n"))
+		seed, small, strings.Join(again, "\n"))
 }
 
 // judge plays a scenario once and compares.

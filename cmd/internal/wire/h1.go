@@ -201,6 +201,9 @@ func (f *flight) next(resp *Response, until int) (*head, error) {
 			f.t.FirstByte = f.r.Now()
 		}
 		if err != nil {
+			if f.begun { // what came is an answer's beginning, if a short one
+				f.t.HeadIn += int64(f.br.Buffered())
+			}
 			return nil, err
 		}
 		raw, err := readBlock(f.br, maxHeads-int(f.t.HeadIn), f.trace.headerIn())
