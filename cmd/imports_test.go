@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"cmd/internal/until":      {},
 	"cmd/internal/variables":  {"cmd/internal/bounded"},
 	"cmd/internal/writeout":   {"cmd/internal/bounded"},
-	"cmd/internal/request":    {"cmd/internal/bounded", "cmd/internal/auth", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/request":    {"render", "cmd/internal/bounded", "cmd/internal/auth", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/hsts":       {"cmd/internal/bounded"},
 	"cmd/internal/savefile":   {},
 	"cmd/internal/cookies":    {"cmd/internal/bounded", "cmd/internal/savefile", "cmd/internal/request", "httpdate"},

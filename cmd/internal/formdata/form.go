@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -129,6 +130,9 @@ func (b *builder) part(p *Part, disposition string) error {
 		base := filepath.Base(p.Content)
 		filename = &base
 	}
+	if err := b.unbroken(p, filename); err != nil {
+		return err
+	}
 	contentType, typed := typeOf(p, filename)
 	encoder, err := encoderOf(p)
 	if err != nil {
@@ -164,6 +168,31 @@ func (b *builder) part(p *Part, disposition string) error {
 		return b.group(p, contentType, boundary)
 	}
 	return b.content(p, encoder)
+}
+
+// unbroken refuses what would end its line in a part's head and begin another:
+// nothing escapes a line break there, but for names without --form-escape.
+func (b *builder) unbroken(p *Part, filename *string) error {
+	lines := p.Headers
+	for _, v := range []*string{p.Type, b.escaped(p.Name), b.escaped(filename)} {
+		if v != nil {
+			lines = append(slices.Clip(lines), *v)
+		}
+	}
+	for _, l := range lines {
+		if strings.ContainsAny(l, "\r\n\x00") {
+			return usageError("a form field's name, type or header holds a line break")
+		}
+	}
+	return nil
+}
+
+// escaped is a name as --form-escape sends it, nil without.
+func (b *builder) escaped(name *string) *string {
+	if !b.o.Escape {
+		return nil
+	}
+	return name
 }
 
 // typeOf is the content type of a part: its own, one guessed from the name it

@@ -3,6 +3,8 @@ package request
 import (
 	"strconv"
 	"strings"
+
+	"github.com/bidehttp/bide/render"
 )
 
 // HopState is what differs between the hops of one operation.
@@ -16,8 +18,8 @@ type HopState struct {
 	IncludeBody bool
 	BodyLength  int64
 	// Credentials: the hop goes to the first origin, or --location-trusted.
-	// Otherwise Authorization and Cookie lines of the user, -b text and
-	// Authorization below stay away.
+	// Otherwise the user's lines with secrets in them (Authorization, Cookie,
+	// X-Api-Key, ...), -b text and Authorization below stay away.
 	Credentials bool
 	// Key: the idempotency key may be sent (R7.6).
 	Key bool
@@ -254,10 +256,10 @@ func (c *composer) withheld(name string) bool {
 	switch {
 	case is("Host"):
 		return true
-	case is("Authorization"), is("Cookie"):
-		return !c.hop.Credentials
 	case c.t.KeyName != "" && is(c.t.KeyName):
 		return true
+	case !c.hop.Credentials && (&render.Redactor{}).Sensitive(name):
+		return true // R7.6b: what is too secret to be printed stays at home
 	case c.hop.HTTP == "2" && (is("Connection") || is("Keep-Alive") || is("Proxy-Connection") || is("Upgrade")):
 		return true // RFC 9113 §8.2.2
 	case is("Connection"):
