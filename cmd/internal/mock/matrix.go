@@ -25,7 +25,7 @@ func (m *program) publishMatrix(found []finding) exitcode.Code {
 			s.add(found[i].name, found[i].ok, found[i].detail)
 		}
 		if err := savefile.Write(m.JUnitFile, s.write); err != nil {
-			return m.fail(exitcode.Output, err)
+			return m.fail(exitcode.Output, fmt.Errorf("--junit %s: %w", m.JUnitFile, err))
 		}
 	}
 	if held(found) < len(found) {

@@ -59,14 +59,14 @@ func (m *program) publish(r *report) exitcode.Code {
 		code = m.fail(exitcode.Output, err)
 	}
 	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{{m.LogFile, r.lines}, {m.JUnitFile, r.junit}} {
+		flag, name string
+		write      func(io.Writer) error
+	}{{"--log", m.LogFile, r.lines}, {"--junit", m.JUnitFile, r.junit}} {
 		if f.name == "" {
 			continue
 		}
 		if err := savefile.Write(f.name, f.write); err != nil {
-			code = m.fail(exitcode.Output, err)
+			code = m.fail(exitcode.Output, fmt.Errorf("%s %s: %w", f.flag, f.name, err))
 		}
 	}
 	if r.failed() > 0 {
