@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"cmd/internal/plan":       {"render", "retry"},
 	"cmd/internal/exchange":   {"cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry", "httpdate"},
 	"cmd/internal/soak":       {}, // tests alone
+	"docs/comparison":         {"render"},
 	"testscripts":             {},
 	"cmd":                     nil, // the one place where everything meets
 }
