@@ -13,7 +13,7 @@ var updateDocs = flag.Bool("update-docs", false, "write what the examples in doc
 // TestDocExamples runs each command of these pages that is followed by what it
 // prints, and holds the two together. The pages' files are in testdata/docs.
 func TestDocExamples(t *testing.T) {
-	for _, page := range []string{"plan.md", "timeline.md"} {
+	for _, page := range []string{"plan.md", "simulate.md", "timeline.md"} {
 		t.Run(page, func(t *testing.T) {
 			path := "../docs/" + page
 			text, err := os.ReadFile(path)

@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
 	"cmd/internal/mock":       {"cmd/internal/exitcode", "cmd/internal/savefile", "render", "retry/retrytest"},
 	"cmd/internal/plan":       {"render", "retry"},
+	"cmd/internal/simulate":   {"render", "retry", "retry/retrytest"},
 	"cmd/internal/exchange":   {"cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry", "httpdate"},
 	"cmd/internal/soak":       {}, // tests alone
 	"docs/comparison":         {"render"},

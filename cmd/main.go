@@ -29,6 +29,7 @@ func commands() []command {
 	return []command{
 		{name: "wait", run: runWait},
 		{name: "plan", run: runPlan},
+		{name: "simulate", run: runSimulate},
 		{name: "timeline", run: runTimeline},
 		{name: "mock", run: runMock, signals: true},
 		{name: "demo", run: runDemo},

@@ -63,3 +63,10 @@ func TestPlanSchemaKnowsEveryField(t *testing.T) {
 		"bound": reflect.TypeFor[render.PlanBound](), "rule": reflect.TypeFor[render.PlanRule](),
 	})
 }
+
+func TestSimulationSchemaKnowsEveryField(t *testing.T) {
+	schemaKnows(t, "simulation", map[string]reflect.Type{
+		"": reflect.TypeFor[render.Simulation](), "server": reflect.TypeFor[render.SimulatedServer](), "run": reflect.TypeFor[render.SimulationRun](),
+		"counted": reflect.TypeFor[render.Counted](), "histogram": reflect.TypeFor[render.Histogram](),
+	})
+}

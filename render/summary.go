@@ -39,6 +39,11 @@ type Counted struct {
 	Count int    `json:"count"`
 }
 
+// Compare puts the more frequent first, and equals by name.
+func (c Counted) Compare(to Counted) int {
+	return cmp.Or(to.Count-c.Count, cmp.Compare(c.Name, to.Name))
+}
+
 // Distribution is what durations come to. Percentiles are by nearest rank.
 type Distribution struct {
 	Count   int `json:"count"`
@@ -193,7 +198,7 @@ func counted(m map[string]int) []Counted {
 	for name, n := range m {
 		list = append(list, Counted{name, n})
 	}
-	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, Counted.Compare)
 	return list
 }
 

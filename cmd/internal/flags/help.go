@@ -31,6 +31,7 @@ func Subcommands() []Subcommand {
 	return []Subcommand{
 		waitCommand(),
 		planCommand(),
+		simulateCommand(),
 		timelineCommand(),
 		mockCommand(),
 		{Name: "demo", Short: "The main job on an embedded scripted server: 429, 503, 200"},

@@ -144,3 +144,65 @@ func FuzzGiven(f *testing.F) {
 		}
 	})
 }
+
+func TestParseSimulate(t *testing.T) {
+	args := []string{"--clients", "500", "--capacity", "100/10s", "--server-retry-after", "60", "--attempts", "4", "-K", "-", "--compare", "jitter=0", "--compare", "--attempts=5 idempotency-key=auto  cap=9"}
+	env := planEnv(nil, "")
+	env.Stdin = strings.NewReader("base = 3\n")
+	o, err := ParseSimulate(args, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Clients != 500 || o.Capacity != 100 || o.CapacityIn != 10*time.Second || o.Burst != 100 || o.DownAnswer != "503" || o.RetryAfter != time.Minute {
+		t.Errorf("%+v", o)
+	}
+	p := o.Groups[0].Policy
+	if p.Attempts != 4 || p.Base != 3*time.Second || len(o.Compare) != 2 {
+		t.Fatalf("%+v", p)
+	}
+	// Standard input counts for each policy, though it is read once.
+	if c := o.Compare[0]; c.Label != "jitter=0" || c.Policy.Jitter != 0 || c.Policy.Attempts != 4 || c.Policy.Base != 3*time.Second || c.Keyed {
+		t.Errorf("%+v", c)
+	}
+	if c := o.Compare[1]; c.Policy.Attempts != 5 || c.Policy.Cap != 9*time.Second || c.Policy.Jitter != 0.2 || !c.Keyed {
+		t.Errorf("%+v", c)
+	}
+	if o, err = ParseSimulate(nil, planEnv(nil, "")); err != nil || o.DownAnswer != DownRefused || o.Burst != 100 || o.Clients != 1000 || o.Down != 30*time.Second {
+		t.Errorf("%v %+v", err, o)
+	}
+}
+
+func TestSimulateRefuses(t *testing.T) {
+	for _, c := range [][2]string{
+		{"--clients 0", "not within 1 and 10000000"},
+		{"--clients 10000001", "not within"},
+		{"--clients x", "not a whole number"},
+		{"--capacity 5", "not a rate"},
+		{"--capacity 0/s", "not a rate"},
+		{"--capacity 2000000000/s", "not a rate"},
+		{"--burst 0", "not within"},
+		{"--bin 0", "a peak needs a time"},
+		{"--busy-answer 500", "not one of 429, 503"},
+		{"--down-answer 404", "not one of refused"},
+		{"--down-answer refused --server-retry-after 5", "says nothing"},
+		{"--down 1000000h", "100 years"},
+		{"--capacity 1/366d --clients 1000", "100 years"},
+		{"-m 1 --attempt-time 2", "longer than --max-time"},
+		{"--attempt-time 2 --compare max-time=1", "longer than --max-time"},
+		{"--compare jiter=0", `--compare "jiter=0": "jiter" is not a retry flag`},
+		{"--compare output=f", "not a retry flag"},
+		{"--compare clients=4", "not a retry flag"},
+		{"--compare seed=4", "the seed is one for all"},
+		{"--compare jitter=2", "not a ratio"},
+		{"--compare attempts=unlimited", "needs a time bound"},
+		{"--retry 3 --compare attempts=2", "set the same thing"},
+		{"http://x/", "takes no"},
+	} {
+		if _, err := ParseSimulate(strings.Fields(c[0]), planEnv(nil, "")); err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v, want %q", c[0], err, c[1])
+		}
+	}
+	if _, err := ParseSimulate([]string{"--compare", " "}, planEnv(nil, "")); err == nil || !strings.Contains(err.Error(), "no retry flag") {
+		t.Errorf("an empty --compare: %v", err)
+	}
+}
