@@ -85,8 +85,10 @@ func lastModified(r *exchange.Response, now time.Time) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	t, err := httpdate.Parse(value, now)
-	return t, err == nil
+	if t, err := httpdate.Parse(value, now); err == nil {
+		return t, true
+	}
+	return curldate.Parse(value) // as lenient as curl: a wrong weekday is a date
 }
 
 // headerOf is the last header of that name.
@@ -142,6 +144,17 @@ func checkETagFile(g *prepared) error {
 	return nil
 }
 
+// checkHeaderFile finds out the same of -D.
+func checkHeaderFile(g *prepared) error {
+	if g.DumpHeader == "" || g.CreateDirs {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(g.DumpHeader)); err != nil {
+		return &flags.UsageError{Message: "Failed to open " + render.Text(g.DumpHeader) + " to write headers", Code: exitcode.Output}
+	}
+	return nil
+}
+
 // saveETag writes --etag-save's file. It comes after the output, so that the
 // file is never newer than what it stands for (E16). An answer without an ETag
 // leaves an empty file; a 304 without one leaves it as it is.
@@ -157,6 +170,7 @@ func (out *output) saveETag() error {
 		if etag = r.Validator; !strings.HasPrefix(etag, `"`) {
 			etag = "" // it went on under its date
 		}
+	case out.op.group.AsCurl:
 	case r.Status < 200 || r.Status > 299 || !out.kept:
 		return nil
 	}

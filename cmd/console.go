@@ -29,6 +29,7 @@ type console struct {
 	errors bool // errors are shown: no -s, or -S
 	meters bool
 	bar    bool // -#
+	curl   bool // --as-curl: errors in curl's words alone
 	whole  bool // -Z: one line for the whole run instead of countdowns and meters
 }
 
@@ -37,7 +38,7 @@ func newConsole(ctx context.Context, env Env, options *flags.Options) (*console,
 	c := &console{
 		env: env, silent: global.Silent, errors: !global.Silent || global.ShowError,
 		meters: !global.Silent && !global.NoProgressMeter, bar: global.ProgressBar,
-		ascii: plainASCII(env.Getenv), whole: global.Parallel,
+		ascii: plainASCII(env.Getenv), whole: global.Parallel, curl: options.AsCurl(),
 	}
 	w, err := c.open(ctx, global.Stderr)
 	if err != nil {
@@ -50,10 +51,8 @@ func newConsole(ctx context.Context, env Env, options *flags.Options) (*console,
 		Terminal: terminal && env.Getenv("TERM") != "dumb", ASCII: c.ascii, Clock: env.Clock,
 		Width: func() int { columns, _ := env.Terminal(w); return columns },
 	})
-	if !c.silent {
-		for _, note := range global.Notes {
-			c.live.Println(render.Warning(note, c.width))
-		}
+	for _, note := range global.Notes {
+		c.live.Println(render.Warning(note, c.width))
 	}
 	for _, note := range global.VerboseNotes {
 		c.live.Println(render.Note(note, c.width))
@@ -105,11 +104,25 @@ func (c *console) warning(text string) {
 	}
 }
 
+// note is a remark on what was not done, in curl's form.
+func (c *console) note(text string) {
+	if !c.silent {
+		c.live.Println(render.Note(text, c.width))
+	}
+}
+
 // failure is the line of an error that has no document, with its exit code.
 func (c *console) failure(code exitcode.Code, text string) {
 	if c.errors {
-		c.live.Println(render.ErrorLine(int(code), text))
+		c.live.Println(c.errorLine(code, text))
 	}
+}
+
+func (c *console) errorLine(code exitcode.Code, text string) string {
+	if c.curl {
+		text = render.Cause(text)
+	}
+	return render.ErrorLine(int(code), text)
 }
 
 // problem is a line of an error that changes no exit code.

@@ -48,7 +48,7 @@ var deliberateDifferences = map[string]deliberate{
 	"b-file-missing":     {"stderr", "a file that cannot be read"},
 
 	"c-unwritable": {"exit code, stderr", "a file that cannot be written"},
-	"D-bad":        {"requests, exit code, stderr", "a file that cannot be written"},
+	"D-bad":        {"exit code, stderr", "a file that cannot be written"},
 
 	"config-dashes": {"requests, stderr", "`--option=value`"},
 	"o-long-equals": {"requests, exit code, stderr, files", "`--option=value`"},
@@ -96,8 +96,8 @@ var deliberateDifferences = map[string]deliberate{
 	"parsing-head-upload":  {"stderr", "error and warning texts"},
 	"parsing-post-upload":  {"stderr", "error and warning texts"},
 	"parsing-empty-o":      {"stderr", "error and warning texts"},
-	"O-no-name":            {"stderr", "error and warning texts"},
-	"O-slash":              {"stderr", "error and warning texts"},
+	"O-no-name":            {"requests, exit code, stderr, files", "`-O` and a URL without a file name"},
+	"O-slash":              {"requests, exit code, stderr, files", "`-O` and a URL without a file name"},
 	"O-dotdot":             {"requests, stderr", "error and warning texts"},
 	"o-dir":                {"stderr", "error and warning texts"},
 	"o-output-dir-missing": {"stderr", "error and warning texts"},
@@ -139,6 +139,11 @@ var deliberateDifferences = map[string]deliberate{
 
 	"fail-both": {"requests, exit code, stdout, stderr", "`-f` with `--fail-with-body`"},
 
+	"T-query": {"requests", "`-T` and a URL that ends in `/` and has a query"},
+	"J-i":     {"requests, exit code, stderr, files", "`-J` with `-i`"},
+
+	"w-many":        {"stdout", "`-w`"},
+	"https-w":       {"stdout", "`-w`"},
 	"w-json":        {"stdout", "`-w`"},
 	"w-header-json": {"stdout", "`-w`"},
 	"w-url-parts":   {"stdout, stderr", "`-w`"},

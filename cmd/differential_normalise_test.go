@@ -108,6 +108,7 @@ func (n normaliser) stderr(s string) string {
 		" not supported or disabled in libcurl", " not supported",
 		" disabled in redirect", " not supported", "\" disabled", "\" not supported",
 		"no URL specified!", "no URL specified",
+		"The file name argument", "The filename argument",
 		"* Switch to ", "* Switch from POST to ",
 		"Could not resolve host: abc.onion", "Not resolving .onion address (RFC 7686)",
 		"libcurl understands", "PROGRAM understands", "bide understands", "PROGRAM understands",

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,6 +45,19 @@ type Env struct {
 	// Argv is the process's own argument vector without the program's name, whose
 	// secrets are overwritten (R11.3); nil leaves it alone.
 	Argv []string
+}
+
+// lookup is an environment variable, if only an empty one.
+func (e Env) lookup(name string) (string, bool) {
+	if e.Environ != nil {
+		for _, pair := range e.Environ() {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
+				return value, true
+			}
+		}
+	}
+	value := e.Getenv(name)
+	return value, value != ""
 }
 
 // SystemEnv is the real process. It takes over the signals that Main handles,

@@ -15,8 +15,8 @@ import (
 	"github.com/bidehttp/bide/render"
 )
 
-// errNoName is a URL that -O cannot take a file name from.
-var errNoName = &outfile.Error{Path: "a file with the remote name", Err: errors.New("the URL has no file name")}
+// unnamed is what -O calls the file of a URL without a file name, as curl 8 does.
+const unnamed = "curl_response"
 
 // outputName is the path that -o or -O names, "" for stdout. With -J, it may
 // also be "" because only the response names the file: remote is then true.
@@ -24,12 +24,9 @@ func (op *operation) outputName(arg flags.URLArg) (name string, remote bool, err
 	name = arg.Output
 	if arg.RemoteName {
 		remote = op.group.RemoteHeaderName
-		name = path.Base(op.template.URL.Path)
-		if strings.HasSuffix(op.template.URL.Path, "/") || name == "." || name == "/" {
-			if remote {
-				return "", true, nil
-			}
-			return "", false, errNoName
+		if name = path.Base(op.template.URL.Path); name == "." || name == "/" {
+			name = unnamed
+			op.run.console.warning(`No remote filename, uses "` + unnamed + `"`)
 		}
 	} else if !arg.HasOutput || name == "-" {
 		return "", false, nil
@@ -65,7 +62,7 @@ func (op *operation) skips(ctx context.Context) bool {
 		op.run.console.notice(render.Text(op.output.path) + " exists, but is not what --checksum says; it is fetched again")
 		return false
 	}
-	op.run.console.notice(render.Text(op.output.path) + " exists; nothing was sent (--skip-existing)")
+	op.run.console.note(`skips transfer, "` + render.Text(op.output.path) + `" exists locally`)
 	return true
 }
 
@@ -87,8 +84,8 @@ func (out *output) takeName(r *exchange.Response) error {
 			existing = outfile.Refuse
 		}
 		out.path = op.inOutputDir(name)
-	} else if out.path = out.urlPath; out.path == "" {
-		return errNoName
+	} else {
+		out.path = out.urlPath
 	}
 	if file, ok := out.sink.(*outfile.FileSink); ok {
 		return file.SetPath(out.path, existing)

@@ -51,6 +51,9 @@ func combinations(g *prepared, arg flags.URLArg) iter.Seq2[flags.URLArg, error] 
 	return func(yield func(flags.URLArg, error) bool) {
 		uploads, err := glob(g, arg.Upload)
 		urls, bad := glob(g, arg.URL)
+		if arg.NoGlob {
+			urls, bad = urlglob.Literal(arg.URL), nil
+		}
 		if err = cmp.Or(err, bad); err != nil {
 			yield(arg, err)
 			return

@@ -119,10 +119,14 @@ func (op *operation) explain(doc *render.Document, last retry.Outcome) {
 		return
 	}
 	line := render.StopLine(doc, op.run.env.Location)
+	if c.curl {
+		c.live.Println(render.Cause(line))
+		return
+	}
 	if hint := op.hint(last); hint != "" {
 		line += "; " + hint
 	}
-	if excerpt := render.Excerpt(op.output.excerpt); excerpt != "" && !op.group.AsCurl {
+	if excerpt := render.Excerpt(op.output.excerpt); excerpt != "" {
 		line += "; the body says: " + op.run.redactor.Scrub(excerpt)
 	}
 	c.live.Println(line)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -120,7 +121,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		return out.beside(ctx, r, o)
 	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent || out.op.page != nil):
 		return out.excerptOnly(ctx, r, o)
-	case r.Status == 304 && out.isFile():
+	case r.Status == 304 && out.isFile() && !(out.op.group.AsCurl && out.op.includesHead()):
 		return r.Deliver(ctx, io.Discard, o)
 	}
 	now := out.op.run.env.Clock.Wall()
@@ -184,7 +185,7 @@ func (out *output) goOn(ctx context.Context, r *exchange.Response, o retry.Outco
 // leaves: --as-curl keeps of a broken body what has come, as curl does, unless it
 // was to be verified.
 func (out *output) leaves(after retry.Outcome) bool {
-	return out.op.group.AsCurl && after.Class != retry.ClassOutput && out.check == nil
+	return out.op.group.AsCurl && after.Class != retry.ClassOutput && out.check == nil && !out.op.group.RemoveOnError
 }
 
 // excluded refuses a body that does not continue what is beyond recall (R9.3).
@@ -203,7 +204,7 @@ var errNoRest = errors.New("the server sent the whole body again instead of its 
 // headOnly gives the body up, and shows the head where it was asked for.
 func (out *output) headOnly(r *exchange.Response, o retry.Outcome) retry.Outcome {
 	r.Discard()
-	if out.isFile() || !out.op.includesHead() {
+	if out.isFile() && !out.op.group.AsCurl || !out.op.includesHead() {
 		return o
 	}
 	if err := writeBlocks(out.sink, r.Blocks); err != nil {
@@ -273,7 +274,25 @@ func (out *output) putHead(r *exchange.Response) error {
 	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued && before > 0 {
 		return sink.Rehead(before, head)
 	}
+	if out.op.headTwice() {
+		return writeTwice(out.sink, head)
+	}
 	return writeBlocks(out.sink, r.Blocks)
+}
+
+// headTwice: -i and "-D -" both write the head to standard output.
+func (op *operation) headTwice() bool {
+	return op.group.Include && op.group.DumpHeader == "-" && op.output.path == ""
+}
+
+// writeTwice writes each line twice, as curl does where two options ask for it.
+func writeTwice(w io.Writer, head []byte) error {
+	var twice []byte
+	for line := range bytes.Lines(head) {
+		twice = append(append(twice, line...), line...)
+	}
+	_, err := w.Write(twice)
+	return err
 }
 
 // excerptOnly reads the start of an error body for the error line, and gives
@@ -358,8 +377,10 @@ func (out *output) dumpHead(ctx context.Context, blocks [][]byte) error {
 	switch {
 	case name == "":
 		return nil
+	case name == "%":
+		return writeBlocks(out.op.run.console.live, blocks)
 	case name != "-":
-		return out.op.run.headers.write(ctx, name, blocks)
+		return out.op.run.headers.write(ctx, out.op.group, blocks)
 	case out.path != "" || !out.kept:
 		return out.toStdout(blocks)
 	}
@@ -428,31 +449,46 @@ func writeBlocks(w io.Writer, blocks [][]byte) error {
 	return nil
 }
 
-// headerFiles are the files of -D: emptied by the first operation of the run
+// headerFiles are the files of -D: emptied by the first operation of each group
 // that writes to them, appended to by the next ones.
 type headerFiles struct {
-	mu   sync.Mutex
-	open map[string]*os.File
+	mu    sync.Mutex
+	open  map[string]*os.File
+	owner map[string]*flags.Group
 }
 
-func (h *headerFiles) write(ctx context.Context, name string, blocks [][]byte) error {
+func (h *headerFiles) write(ctx context.Context, g *prepared, blocks [][]byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	name := g.DumpHeader
 	f := h.open[name]
-	if f == nil {
+	if f == nil || h.owner[name] != g.Group {
+		if f != nil {
+			_ = f.Close() // what it holds is dropped
+		}
 		var err error
-		if f, err = outfile.Create(ctx, name); err != nil {
+		if f, err = createHeaderFile(ctx, g); err != nil {
 			return err
 		}
 		if h.open == nil {
-			h.open = make(map[string]*os.File)
+			h.open, h.owner = make(map[string]*os.File), make(map[string]*flags.Group)
 		}
-		h.open[name] = f
+		h.open[name], h.owner[name] = f, g.Group
 	}
 	if err := writeBlocks(f, blocks); err != nil {
 		return &outfile.Error{Path: name, Err: err}
 	}
 	return nil
+}
+
+func createHeaderFile(ctx context.Context, g *prepared) (*os.File, error) {
+	if g.CreateDirs {
+		// 0750 as curl makes them.
+		if err := os.MkdirAll(filepath.Dir(g.DumpHeader), 0o750); err != nil {
+			return nil, &outfile.Error{Path: g.DumpHeader, Err: err}
+		}
+	}
+	return outfile.Create(ctx, g.DumpHeader)
 }
 
 func (h *headerFiles) close() error {

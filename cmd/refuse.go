@@ -32,7 +32,11 @@ func (r *run) refuseJob(ctx context.Context, g *prepared, j job, err error) exit
 
 // refuse ends an operation that never began: nothing was sent (class request or input).
 func (op *operation) refuse(ctx context.Context, arg flags.URLArg, err error) exitcode.Code {
-	return op.tellRefusal(ctx, arg, op.run.refuse(ctx, err), err)
+	code := op.tellRefusal(ctx, arg, op.run.refuse(ctx, err), err)
+	if err := op.writeOut(&retry.Record{Reason: retry.Usage}, code, nil); err != nil {
+		return op.lateFailure(code, err)
+	}
+	return code
 }
 
 // refuse prints the line of what cannot be done, and gives its exit code.
@@ -45,6 +49,9 @@ func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
 	var place *urlglob.Error
 	if errors.As(err, &place) {
 		text = r.pointAt(place)
+	}
+	if r.console.curl && place == nil {
+		text = render.Cause(text)
 	}
 	r.console.live.Println(refusalLine(err, code, text))
 	return code

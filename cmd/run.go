@@ -92,15 +92,36 @@ func requests(ctx context.Context, env Env, parse func([]string, flags.Env) (*fl
 // reportUsage prints the one line of an error that stopped the run before any request.
 func reportUsage(ctx context.Context, env Env, err error) exitcode.Code {
 	code := refusalCode(ctx, err)
+	var usage *flags.UsageError
+	if errors.As(err, &usage) && usage.AsCurl {
+		refuseAsCurl(env, usage)
+		return code
+	}
 	fmt.Fprintln(env.Stderr, refusalLine(err, code, (&render.Redactor{}).Text(err.Error()))) // a URL may stand where a value should
 	return code
 }
 
+// refuseAsCurl says it in as many lines as curl does.
+func refuseAsCurl(env Env, err *flags.UsageError) {
+	if err.Detail != "" {
+		fmt.Fprintln(env.Stderr, render.ErrorLine(0, err.Detail))
+	}
+	text := render.Cause((&render.Redactor{}).Text(err.Message))
+	if err.Warning {
+		fmt.Fprintln(env.Stderr, render.Warning(text, 0))
+		return
+	}
+	fmt.Fprintln(env.Stderr, refusalLine(err, err.Code, text))
+	if err.Option || err.Code == exitcode.Usage {
+		fmt.Fprintln(env.Stderr, render.ErrorLine(0, "try 'bide --help' for more information"))
+	}
+}
+
 func parseEnv(env Env) flags.Env {
 	return flags.Env{
-		Getenv: env.Getenv,
-		Open:   func(name string) (io.ReadCloser, error) { return os.Open(name) },
-		Stdin:  env.Stdin,
+		Getenv: env.Getenv, LookupEnv: env.lookup,
+		Open:  func(name string) (io.ReadCloser, error) { return os.Open(name) },
+		Stdin: env.Stdin,
 	}
 }
 
@@ -160,8 +181,8 @@ func (r *run) operations(ctx context.Context) exitcode.Code {
 	code := exitcode.OK
 	for i := range r.options.Groups {
 		got, more := r.group(ctx, &r.options.Groups[i])
-		if got != exitcode.OK {
-			code = got
+		if got != exitcode.OK || r.options.AsCurl() {
+			code = got // curl: the last one's, whichever
 		}
 		if !more {
 			break
@@ -196,6 +217,9 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 			got = r.perform(ctx, l, g, j)
 		}
 		if got == exitcode.OK {
+			if g.AsCurl {
+				code = got
+			}
 			continue
 		}
 		code = got

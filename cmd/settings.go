@@ -41,6 +41,7 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		}
 	}
 	proxies := make(map[string]*transport.Settings)
+	bad := make(map[string]error) // proxies that no target may need
 	exempt := cmp.Or(env("no_proxy"), env("NO_PROXY"))
 	if g.NoProxy != nil {
 		exempt = *g.NoProxy
@@ -51,8 +52,12 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 			continue
 		}
 		proxy, err := newProxy(g, text, direct.TLS)
-		if err != nil {
+		switch {
+		case err != nil && exempt == "":
 			return nil, err
+		case err != nil:
+			bad[scheme] = err
+			continue
 		}
 		s := *direct
 		s.Proxy = proxy
@@ -67,6 +72,9 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 	return func(t transport.Target) (*transport.Settings, error) {
 		if noProxy(exempt, t.Host) {
 			return exempted, nil
+		}
+		if err := bad[t.Scheme]; err != nil {
+			return nil, err
 		}
 		if s := proxies[t.Scheme]; s != nil {
 			return s, nil

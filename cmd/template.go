@@ -61,14 +61,18 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 	files := r.files(ctx, group)
 	g := &prepared{Group: group, files: files, userAgent: userAgentOf(group), until: r.untils[group]}
 	var err error
-	if g.headers, err = request.ParseHeaders(group.Headers, files); err != nil {
+	parse := request.ParseHeaders
+	if group.AsCurl {
+		parse = request.ParseHeadersAsCurl
+	}
+	if g.headers, err = parse(group.Headers, files); err != nil {
 		return g, err
 	}
 	if err := r.prepareBody(g); err != nil {
 		return g, err
 	}
 	g.timeCond = r.timeCondition(g.TimeCond)
-	if err := checkETagFile(g); err != nil {
+	if err := errors.Join(checkETagFile(g), checkHeaderFile(g)); err != nil {
 		return g, err
 	}
 	if err := r.compareETag(g); err != nil {
@@ -158,6 +162,9 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 	if err := allowScheme(g.Protocols, u); err != nil {
 		return nil, err
 	}
+	if arg.HasUpload {
+		u = u.WithUploadName(uploadName(arg.Upload))
+	}
 	if g.query != "" {
 		if u, err = u.WithQuery(g.query); err != nil {
 			return nil, err
@@ -206,7 +213,7 @@ func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error 
 				return err
 			}
 		}
-		t.Body, t.Upload, t.URL = body, true, t.URL.WithUploadName(uploadName(arg.Upload))
+		t.Body, t.Upload = body, true
 		return nil
 	}
 	t.ContentType = g.contentType
@@ -241,7 +248,7 @@ func authOf(g *prepared, u *request.URL) request.Auth {
 	case u.HasUser && g.lookup != nil && !(g.NetrcOptional && u.Password != ""):
 		// .netrc is asked first, for this user; then the URL counts.
 	case u.HasUser:
-		auth.HasUser, auth.User, auth.Password = true, u.User, u.Password
+		auth.HasUser, auth.User, auth.Password, auth.OfURL = true, u.User, u.Password, true
 	}
 	return auth
 }
@@ -279,7 +286,11 @@ func (r *run) netrc(g *flags.Group) (netrcLookup, error) {
 		if errors.Is(err, fs.ErrNotExist) && (g.NetrcFile == "" || g.NetrcOptional) {
 			return nil, nil // as if it were empty; one that was named must be there
 		}
-		return nil, unreadable(name, err)
+		err = unreadable(name, err)
+		if _, ok := errors.AsType[*request.Error](err); !ok { // what it holds is no .netrc
+			err = &request.Error{Class: retry.ClassInput, Code: exitcode.Input, Err: err}
+		}
+		return nil, err
 	}
 	return file.Lookup, nil
 }

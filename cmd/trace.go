@@ -33,7 +33,7 @@ type tracer struct {
 func newTracer(ctx context.Context, r *run) (*tracer, error) {
 	global := &r.options.Global
 	t := &tracer{redactor: r.redactor}
-	if r.asCurl() {
+	if r.options.AsCurl() { // which shows -v unredacted
 		t.redactor = &render.Redactor{NoRedact: true}
 	}
 	if global.TraceTime {
@@ -60,16 +60,6 @@ func newTracer(ctx context.Context, r *run) (*tracer, error) {
 		t.w, t.file = f, f
 	}
 	return t, nil
-}
-
-// asCurl: --as-curl shows -v unredacted.
-func (r *run) asCurl() bool {
-	for i := range r.options.Groups {
-		if r.options.Groups[i].AsCurl {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *tracer) close() error {

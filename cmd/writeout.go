@@ -69,10 +69,15 @@ func (op *operation) lastWords() (ended func() error) {
 
 func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Values {
 	v := &writeout.Values{
-		URL: op.given, URLEffective: op.template.URL.String(), URLNum: op.num,
-		Method: op.template.Method, Scheme: op.template.URL.Scheme, Filename: op.output.path,
+		URL: op.given, URLEffective: op.given, URLNum: op.num,
 		ExitCode: int(code), Attempts: len(rec.Attempts), Reason: string(rec.Reason),
 		TimeOperation: rec.Elapsed, TimeWaited: rec.Waited, Version: "bide/" + version,
+	}
+	if op.template != nil {
+		v.URLEffective, v.Method, v.Scheme = op.template.URL.String(), op.template.Method, op.template.URL.Scheme
+	}
+	if op.output != nil {
+		v.Filename = op.output.path
 	}
 	if r := op.final(); r != nil {
 		fillResponse(v, r)

@@ -102,7 +102,7 @@ func (c *cookie) setFields(f []string) bool {
 // parseHeaderLine reads a line of a header dump, which has no URL.
 func (j *Jar) parseHeaderLine(value string, now time.Time) *cookie {
 	a, ok := parseAttributes(value)
-	if !ok || a.domain == "" && !j.AsCurl || strings.ContainsFunc(a.domain, blank) || a.domain != "" && a.domain != "localhost" && isPublicSuffix(a.domain) {
+	if !ok || a.domain == "" && !j.AsCurl || strings.ContainsFunc(a.domain, blank) || a.domain != "" && a.domain != "localhost" && !isIP(a.domain) && isPublicSuffix(a.domain) {
 		return nil
 	}
 	c := &cookie{name: a.name, value: a.value, domain: a.domain, shownDomain: a.shownDomain, hostOnly: a.domain == "" || isIP(a.domain),

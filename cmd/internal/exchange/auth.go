@@ -72,7 +72,11 @@ func (a *attempt) authorize(c *credentials) error {
 	if trusted && hasLine(t.Headers, "Authorization") {
 		return nil // the user's own line is sent, and no challenge answered
 	}
-	c.server = a.session(a.at.url.Origin(), t.Auth.Schemes, user, password)
+	side := a.at.url.Origin()
+	if t.LocationTrusted && trusted {
+		side = t.URL.Origin() // what one host has asked for, the next one gets at once
+	}
+	c.server = a.session(side, t.Auth.Schemes, user, password)
 	c.authorization, c.serverProbing = c.server.Authorization(a.at.method, a.at.url.RequestTarget())
 	return nil
 }
@@ -98,7 +102,7 @@ func (a *attempt) session(side string, allowed auth.Scheme, user, password strin
 // lost -u for good, as in curl.
 func (a *attempt) login(trusted bool) (user, password string, own, ok bool) {
 	given, u := &a.op.Template.Auth, a.at.url
-	if trusted && given.HasUser && !a.at.left {
+	if trusted && given.HasUser && !a.at.left && !(given.OfURL && u.HasUser) {
 		return given.User, given.Password, false, true
 	}
 	if given.Lookup != nil {

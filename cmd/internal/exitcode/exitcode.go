@@ -29,6 +29,7 @@ const (
 	TooManyRedirect Code = 47
 	ResolveSyntax   Code = 49
 	Empty           Code = 52
+	Engine          Code = 53 // of curl's --engine
 	Send            Code = 55
 	Recv            Code = 56
 	ClientCert      Code = 58

@@ -57,28 +57,30 @@ func (p *parser) checkMethods() error {
 	form := len(p.g.Form) > 0
 	switch {
 	case form && data:
-		return onlyOne("POST (-d, --data)", "multipart formpost (-F, --form)", "")
+		return p.onlyOne("POST (-d, --data)", "multipart formpost (-F, --form)", "")
 	case form && upload:
-		return onlyOne("PUT (-T, --upload-file)", "multipart formpost (-F, --form)", "-X PUT -F sends a form by PUT")
+		return p.onlyOne("PUT (-T, --upload-file)", "multipart formpost (-F, --form)", "-X PUT -F sends a form by PUT")
 	case form && p.g.Head:
-		return onlyOne("multipart formpost (-F, --form)", "HEAD (-I, --head)", "")
+		return p.onlyOne("multipart formpost (-F, --form)", "HEAD (-I, --head)", "")
 	case data && upload:
-		return onlyOne("PUT (-T, --upload-file)", "POST (-d, --data)", "-X PUT -d sends data by PUT")
+		return p.onlyOne("PUT (-T, --upload-file)", "POST (-d, --data)", "-X PUT -d sends data by PUT")
 	case data && p.g.Head && !p.g.Get:
-		return onlyOne("POST (-d, --data)", "HEAD (-I, --head)", "-G puts the data into the query")
+		return p.onlyOne("POST (-d, --data)", "HEAD (-I, --head)", "-G puts the data into the query")
 	case upload && p.g.Head:
-		return onlyOne("PUT (-T, --upload-file)", "HEAD (-I, --head)", "")
+		return p.onlyOne("PUT (-T, --upload-file)", "HEAD (-I, --head)", "")
 	}
 	return nil
 }
 
 // onlyOne refuses two kinds of request in curl's words, with a hint if there is one.
-func onlyOne(asked, other, hint string) *UsageError {
+func (p *parser) onlyOne(asked, other, hint string) *UsageError {
 	text := "You can only select one HTTP request method! You asked for both " + asked + " and " + other + "."
-	if hint != "" {
+	if hint != "" && !p.curlsWords {
 		text = text[:len(text)-1] + "; " + hint
 	}
-	return usagef("%s", text)
+	u := usagef("%s", text)
+	u.Warning = true
+	return u
 }
 
 // checkStdout: a machine-readable timeline on standard output has it alone.

@@ -20,8 +20,11 @@ func defaultGroup() Group {
 // the options of the whole run, --as-curl, which is one of them in spirit, and
 // what variables and the default config file say about retries.
 func setNext(p *parser, _ bool) error {
-	if p.urls == 0 {
-		return optionf("--next", "missing URL before it")
+	switch {
+	case p.urls == 0 && (p.src == srcFile || p.src == srcDefault):
+		return nil // as in curl: each of several files may begin with it
+	case p.urls == 0:
+		return p.misuse("next", "missing URL before --next")
 	}
 	if err := p.finishGroup(); err != nil {
 		return err
@@ -93,7 +96,7 @@ func (g *Group) operations() uint64 {
 	n := uint64(0)
 	for i := range g.URLs {
 		a := &g.URLs[i]
-		n += globCount(a.URL, g.GlobOff) * globCount(a.Upload, g.GlobOff)
+		n += globCount(a.URL, g.GlobOff || a.NoGlob) * globCount(a.Upload, g.GlobOff)
 	}
 	return n
 }
@@ -125,6 +128,11 @@ func (o *Options) Operations() int64 {
 		n += o.Groups[i].operations()
 	}
 	return int64(min(n, math.MaxInt64)) //nolint:gosec // bounded
+}
+
+// AsCurl reports whether --as-curl was given.
+func (o *Options) AsCurl() bool {
+	return slices.ContainsFunc(o.Groups, func(g Group) bool { return g.AsCurl })
 }
 
 // SavesAll reports whether every body goes to a file.

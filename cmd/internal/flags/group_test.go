@@ -109,7 +109,7 @@ func TestExpand(t *testing.T) {
 	env := world(map[string]string{"TOKEN": "t0k"}, map[string]string{"f": "\n body \n", "conf": "variable = late=9\nexpand-header = \"X: {{late}}{{one}}\"\n"})
 	o := mustParse(t, env, "--variable", "%TOKEN", "--variable", "one=1", "--variable", "b@f", "--variable", "%NONE=none",
 		"--expand-variable", "two={{one}}{{one}}", "-K", "conf",
-		"--expand-url=http://h/{{two}}/{{NONE}}", "--expand-oauth2-bearer", "{{TOKEN}}", "--expand-json", `{"a":"{{b:trim,json}}"}`, "-H", "{{one}}: kept", "--expand-output", "{{ x }}")
+		"--expand-url=http://h/{{two}}/{{NONE}}", "--expand-oauth2-bearer", "{{TOKEN}}", "--expand-json", `{"a":"{{b:trim:json}}"}`, "-H", "{{one}}: kept", "--expand-output", "{{ x }}")
 	g := o.Groups[0]
 	if g.URLs[0].URL != "http://h/11/none" || g.Bearer != "t0k" || g.Data[0].Value != `{"a":"body"}` || strings.Join(g.Headers, ",") != "X: 91,{{one}}: kept" || g.URLs[0].Output != "{{ x }}" {
 		t.Errorf("%+v", g)

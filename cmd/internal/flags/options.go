@@ -46,7 +46,7 @@ type Global struct {
 	JunkSessionCookies         bool
 	HSTS                       []string // --hsts, in order; "" keeps in memory
 	VerboseNotes               []string // what -v says of the command line, likewise
-	Notes                      []string // notices that parsing gave, to be shown unless silent; no secrets, escaped
+	Notes                      []string // notices that parsing gave before it came to -s; no secrets, escaped
 }
 
 // URLArg is one URL with the output that stands with it.
@@ -55,6 +55,7 @@ type URLArg struct {
 	Output     string // -o
 	RemoteName bool   // -O
 	HasOutput  bool
+	NoGlob     bool   // {} and [] in the URL are text
 	Upload     string // -T file paired with it
 	HasUpload  bool
 	Checksum   *checksum.Source // what its body is held to; nil nothing

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 type Env struct {
 	// Getenv looks a variable up; an empty one counts as unset. nil: no variables.
 	Getenv func(string) string
+	// LookupEnv tells an empty variable from none (--variable %NAME). nil: Getenv
+	// is asked, and they are the same.
+	LookupEnv func(string) (string, bool)
 	// Open opens a file that a flag names (-K, -H @file). nil: no files.
 	Open func(name string) (io.ReadCloser, error)
 	// Stdin is read for "-K -" and "-H @-". nil: empty.
@@ -30,6 +34,13 @@ type UsageError struct {
 	Code    exitcode.Code
 	// Option: it is about how an option is used; curl shows no code then.
 	Option bool
+	// Warning: curl calls it one, though it ends the run.
+	Warning bool
+	// Detail is what curl says on a line of its own before it; Message has it too,
+	// after a semicolon.
+	Detail string
+	// AsCurl: the command line asked for --as-curl, so for curl's words alone.
+	AsCurl bool
 }
 
 func (e *UsageError) Error() string { return e.Message }
@@ -71,6 +82,7 @@ type parser struct {
 	inherited  map[string]setting // what --next leaves of them
 	vars       variables.Set
 	asCurl     source // where --as-curl was given
+	curlsWords bool   // --as-curl stands somewhere
 	shared     int    // headers that come from the default config file
 	wait       bool   // of bide wait
 }
@@ -79,9 +91,19 @@ type parser struct {
 // name), BIDE_* variables and config files. It opens files that -K and -H @file
 // name, and nothing else. The error is a *UsageError. Options share no memory
 // with args, so that ScrubArgs can overwrite those afterwards.
-func Parse(args []string, env Env) (*Options, error) { return newParser(env).parse(args) }
+func Parse(args []string, env Env) (*Options, error) {
+	o, err := newParser(env).parse(args)
+	if u, ok := err.(*UsageError); ok { //nolint:errorlint // as parse makes it
+		u.AsCurl = asksForCurl(args)
+	}
+	return o, err
+}
+
+// asksForCurl is known before anything is parsed, so that errors can be in curl's words.
+func asksForCurl(args []string) bool { return slices.Contains(args, "--as-curl") }
 
 func (p *parser) parse(args []string) (*Options, error) {
+	p.curlsWords = asksForCurl(args)
 	tokens, stop, err := p.prepare(args)
 	if err != nil {
 		return nil, err
@@ -142,7 +164,9 @@ func (p *parser) finish() error {
 }
 
 func (p *parser) note(format string, a ...any) {
-	p.o.Global.Notes = append(p.o.Global.Notes, fmt.Sprintf(format, a...))
+	if !p.o.Global.Silent { // -s counts from its place on, as in curl
+		p.o.Global.Notes = append(p.o.Global.Notes, fmt.Sprintf(format, a...))
+	}
 }
 
 // flagValue is the pflag.Value of one name of one flag.
@@ -239,6 +263,9 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 	}
 	if unreadable {
 		u.Code = exitcode.Input
+		if f.Name == "config" {
+			u.Detail = "cannot read config from '" + printable(text) + "'"
+		}
 	}
 	if f.Name == "proto-default" {
 		u.Code = exitcode.BadProtocol

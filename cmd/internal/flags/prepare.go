@@ -42,6 +42,8 @@ type walker struct {
 	i    int
 	out  []string
 	stop bool
+	// silent: -s was there already.
+	silent bool
 }
 
 func (w *walker) emit(s string) { w.out = append(w.out, strings.Clone(s)) }
@@ -58,6 +60,24 @@ func (w *walker) spelled(f *Flag, shown string) {
 func (w *walker) emitFlag(name string, f *Flag, neg bool) {
 	w.p.register(name, f, neg)
 	w.out = append(w.out, "--"+name)
+	if f.Name == "silent" {
+		w.silent = !neg
+	}
+}
+
+// note is about an argument, unless -s stands before it.
+func (w *walker) note(format string, a ...any) {
+	if !w.silent {
+		w.p.note(format, a...)
+	}
+}
+
+// noteQuote warns of a quote that a word processor made, by showing the value: a
+// secret one as curl would, or not at all.
+func (p *parser) noteQuote(f *Flag, value string) {
+	if (!f.Secret || p.curlsWords) && strings.HasPrefix(value, "\xe2\x80\x9c") {
+		p.note("The argument '%s' starts with a Unicode quote where maybe an ASCII \" was intended?", printable(value))
+	}
 }
 
 func (w *walker) positional(a string) {
@@ -111,10 +131,10 @@ func (w *walker) separate(f *Flag, name, shown string) error {
 	value := w.args[w.i]
 	w.spelled(f, strings.Clone(shown))
 	if f.File && !f.Secret && len(value) > 1 && value[0] == '-' {
-		w.p.note("The file name argument '%s' looks like a flag.", printable(value))
+		w.note("The filename argument '%s' looks like a flag.", printable(value))
 	}
-	if !f.Secret && strings.HasPrefix(value, "\xe2\x80\x9c") {
-		w.p.note("The argument '%s' starts with a Unicode quote where maybe an ASCII \" was intended?", printable(value))
+	if !w.silent {
+		w.p.noteQuote(f, value)
 	}
 	w.found(f, value, 0)
 	w.emitFlag(name, f, false)

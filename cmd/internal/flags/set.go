@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,25 +79,35 @@ func (p *parser) headerLines(v string, to *[]string) error {
 		*to = append(*to, v)
 		return nil
 	}
+	lines, err := p.lines(name, maxHeaders)
+	for _, line := range lines {
+		if strings.HasPrefix(line, "@") {
+			return fmt.Errorf("%s: a header cannot start with @", quote(name))
+		}
+	}
+	*to = append(*to, lines...)
+	return err
+}
+
+// lines are those of a file of at most limit bytes that are not empty.
+func (p *parser) lines(name string, limit int) ([]string, error) {
 	r, err := p.open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // read only
-	s := bufio.NewScanner(bounded.Reader(r, maxHeaders))
-	s.Buffer(nil, maxHeaders+1)
+	var lines []string
+	s := bufio.NewScanner(bounded.Reader(r, int64(limit)))
+	s.Buffer(nil, limit+1)
 	for s.Scan() {
-		switch line := strings.TrimRight(s.Text(), "\r"); {
-		case strings.HasPrefix(line, "@"):
-			return fmt.Errorf("%s: a header cannot start with @", quote(name))
-		case line != "":
-			*to = append(*to, line)
+		if line := strings.TrimRight(s.Text(), "\r"); line != "" {
+			lines = append(lines, line)
 		}
 	}
 	if err := s.Err(); err != nil {
-		return inputError{name, err}
+		return nil, inputError{name, err}
 	}
-	return nil
+	return lines, nil
 }
 
 // open opens a file named by a flag, "-" being standard input. Failing is
@@ -142,6 +153,27 @@ func setURL(p *parser, v string) error {
 	}
 	p.node(p.urls).URL = v
 	p.urls++
+	return p.checkETags("url")
+}
+
+// setURLFlag is --url: a URL, or the @file of URLs, one a line, each with -O (curl 8.13).
+func setURLFlag(p *parser, v string) error {
+	name, isFile := strings.CutPrefix(v, "@")
+	if !isFile {
+		return setURL(p, v)
+	}
+	lines, err := p.lines(name, bounded.Text)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		n := p.node(p.urls)
+		n.RemoteName = n.RemoteName || !n.HasOutput
+		n.NoGlob = true
+		if err := setURL(p, line); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -200,8 +232,10 @@ func (p *parser) finishURLs() error {
 		return usagef("more files to upload (-T) than URLs")
 	}
 	if len(p.g.URLs) > p.urls {
+		if slices.ContainsFunc(p.g.URLs[p.urls:], func(u URLArg) bool { return u.HasOutput || u.RemoteName }) {
+			p.note("Got more output options than URLs")
+		}
 		p.g.URLs = p.g.URLs[:p.urls]
-		p.note("Got more output options than URLs")
 	}
 	return nil
 }
@@ -256,6 +290,8 @@ func durExpect100(p *parser) *time.Duration { return &p.g.Expect100Timeout }
 
 func setFail(p *parser, mode string, on bool) error {
 	switch {
+	case on && p.g.AsCurl && p.g.Fail != "" && p.g.Fail != mode:
+		return usagef("You must select either --fail or --fail-with-body, not both.")
 	case on:
 		p.g.Fail = mode
 	case p.g.Fail == mode:
@@ -277,6 +313,20 @@ func setTrace(p *parser, v string) error {
 
 func setTraceASCII(p *parser, v string) error {
 	p.o.Global.Trace, p.o.Global.TraceASCII = "", v
+	return nil
+}
+
+// setTraceConfig: of curl's components, the time alone is one here.
+func setTraceConfig(p *parser, v string) error {
+	for _, name := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		on := true
+		if name[0] == '+' || name[0] == '-' {
+			on, name = name[0] == '+', name[1:]
+		}
+		if name := strings.ToLower(name); name == "all" || name == "time" {
+			p.o.Global.TraceTime = on
+		}
+	}
 	return nil
 }
 

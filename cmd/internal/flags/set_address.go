@@ -39,7 +39,10 @@ func setResolve(p *parser, v string) error {
 
 // setConnectTo checks HOST1:PORT1:HOST2:PORT2, of which every part may be empty.
 func setConnectTo(p *parser, v string) error {
-	bad := fmt.Errorf("%s is not HOST1:PORT1:HOST2:PORT2", quote(v))
+	bad := &UsageError{
+		Message: "Couldn't parse CURLOPT_CONNECT_TO entry '" + printable(v) + "'; --connect-to takes HOST1:PORT1:HOST2:PORT2",
+		Code:    exitcode.ResolveSyntax,
+	}
 	_, rest, ok := cutHost(v)
 	port1, rest, ok2 := strings.Cut(rest, ":")
 	_, port2, ok3 := cutHost(rest)

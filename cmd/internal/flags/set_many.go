@@ -86,10 +86,18 @@ func notRate(v string) error {
 	return fmt.Errorf("%s is not a rate: 5/s, 10/m, 3/15s, 100/h, 500/d", quote(v))
 }
 
+func (p *parser) lookupEnv(name string) (string, bool) {
+	if p.env.LookupEnv != nil {
+		return p.env.LookupEnv(name)
+	}
+	value := p.env.Getenv(name)
+	return value, value != ""
+}
+
 // setVariable defines a variable for the --expand- flags that follow.
 func setVariable(p *parser, v string) error {
 	err := p.vars.Define(v, variables.Source{
-		Lookup: func(name string) (string, bool) { value := p.env.Getenv(name); return value, value != "" },
+		Lookup: p.lookupEnv,
 		Open:   func(name string) (io.ReadCloser, error) { return p.open(name) },
 	})
 	var broken *variables.ReadError

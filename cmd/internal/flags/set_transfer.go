@@ -14,6 +14,7 @@ func setClobber(p *parser, on bool) error {
 	p.g.Clobber = ClobberAlways
 	if on {
 		p.g.Clobber = ClobberNever
+		return p.checkContinuing("no-clobber")
 	}
 	return nil
 }
@@ -28,11 +29,17 @@ func setTimeCond(p *parser, v string) error {
 
 func setEtagSave(p *parser, v string) error {
 	p.g.EtagSave = v
+	if err := p.checkETags("etag-save"); err != nil {
+		return err
+	}
 	return notEmpty(v)
 }
 
 func setEtagCompare(p *parser, v string) error {
 	p.g.EtagCompare = v
+	if err := p.checkETags("etag-compare"); err != nil {
+		return err
+	}
 	return notEmpty(v)
 }
 
@@ -137,13 +144,38 @@ var curlProtocols = [...]string{
 func setContinueAt(p *parser, v string) error {
 	if v == "-" {
 		p.g.ContinueFile, p.g.ContinueAt = true, 0
-		return nil
+		return p.checkContinuing("continue-at")
 	}
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n < 0 || v[0] == '+' {
 		return fmt.Errorf("%s; %s is no offset: a number of bytes, or - for where the file ends", notNumber, quote(v))
 	}
 	p.g.ContinueFile, p.g.ContinueAt = false, n
+	return p.checkContinuing("continue-at")
+}
+
+func setRemoveOnError(p *parser, on bool) error {
+	p.g.RemoveOnError = on
+	return p.checkContinuing("remove-on-error")
+}
+
+// checkContinuing refuses flag, the later of two that contradict each other.
+func (p *parser) checkContinuing(flag string) error {
+	switch {
+	case !p.g.ContinueFile && p.g.ContinueAt == 0:
+	case p.g.Clobber == ClobberNever:
+		return p.misuse(flag, "--continue-at is mutually exclusive with --no-clobber")
+	case p.g.RemoveOnError:
+		return p.misuse(flag, "--continue-at is mutually exclusive with --remove-on-error")
+	}
+	return nil
+}
+
+// checkETags refuses flag where two URLs would share one ETag.
+func (p *parser) checkETags(flag string) error {
+	if p.urls > 1 && (p.g.EtagSave != "" || p.g.EtagCompare != "") {
+		return p.misuse(flag, "The etag options only work on a single URL")
+	}
 	return nil
 }
 
@@ -157,12 +189,6 @@ func (p *parser) contradictsContinuing() bool {
 func (p *parser) checkTransfer() error {
 	continues := p.g.ContinueFile || p.g.ContinueAt > 0
 	switch {
-	case continues && p.g.Clobber == ClobberNever:
-		return usagef("--continue-at is mutually exclusive with --no-clobber")
-	case continues && p.g.RemoveOnError:
-		return usagef("--continue-at is mutually exclusive with --remove-on-error")
-	case p.g.RemoteHeaderName && p.g.Include:
-		return usagef("showing headers and --remote-header-name cannot be combined; they would stand in the file")
 	case continues && p.contradictsContinuing():
 		return usagef("-C is for plain downloads and -T: it cannot be combined with another body, a method but GET, -r, -I, -J or --raw")
 	case (p.g.EtagSave != "" || p.g.EtagCompare != "") && p.g.Several():

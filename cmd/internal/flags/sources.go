@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/bidehttp/bide/cmd/internal/configfile"
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
 
 // source is where a setting came from, weakest first.
@@ -114,6 +115,9 @@ func setConfig(p *parser, name string) error {
 	err = p.readConfig(r, name)
 	p.depth--
 	p.src, p.where = src, where
+	if u, ok := err.(*UsageError); ok && p.g.AsCurl { //nolint:errorlint // as readConfig returns it
+		u.Code = exitcode.Input
+	}
 	return err
 }
 
@@ -188,6 +192,9 @@ func (p *parser) entryFlag(f *Flag, neg bool, value string, has bool) error {
 		return usagef("%s: %s needs a value", p.where, f.Name)
 	case f.Kind != Value && has:
 		return usagef("%s: %s takes no value", p.where, f.Name)
+	}
+	if has {
+		p.noteQuote(f, value)
 	}
 	return p.apply(f, value, neg)
 }

@@ -53,7 +53,7 @@ var generalFlags = [...]Flag{
 	{Name: "rate", Arg: "N/UNIT", Category: CatGeneral, Kind: Value, Help: "Start at most N operations per s, m, h or d, one after the other",
 		Long: "3/15s is three in 15 seconds; without a unit it is an hour. Retries have their own waits. It does nothing with -Z, as in curl.", set: setRate},
 	{Name: "variable", Arg: "NAME=TEXT|NAME@FILE|%NAME", Category: CatGeneral, Kind: Value, Repeats: true, Help: "Set a variable for the --expand- flags that follow",
-		Long: "%NAME takes it from the environment; %NAME=TEXT and %NAME@FILE give a default. NAME[0-99] keeps a range of bytes. Any flag with a value has a form --expand-FLAG, in whose value {{NAME}} and {{NAME:trim,json,url,b64,64dec}} stand for the content and \\{{ for two braces.", set: setVariable},
+		Long: "%NAME takes it from the environment; %NAME=TEXT and %NAME@FILE give a default. NAME[0-99] keeps a range of bytes. Any flag with a value has a form --expand-FLAG, in whose value {{NAME}} and {{NAME:trim:json}} (of trim, json, url, b64 and 64dec) stand for the content and \\{{ for two braces.", set: setVariable},
 	{Name: "globoff", Short: "g", Category: CatRequest, Help: "Take {} and [] in URLs as they are",
 		Long: "Otherwise {a,b} and [1-9] make several URLs, and #1 in -o stands for the first glob's text.", flag: func(p *parser) *bool { return &p.g.GlobOff }},
 	{Name: "fail-early", Category: CatGeneral, Help: "Stop at the first URL that fails",

@@ -3,6 +3,8 @@ package flags
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
 
 // curlOnly are the names of curl's flags that bide has not (up to curl 8.17),
@@ -18,7 +20,7 @@ proxy-ssl-auto-client-cert proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspasswo
 random-file sasl-authzid sasl-ir service-name sigalgs socks5-basic socks5-gssapi socks5-gssapi-nec
 socks5-gssapi-service ssl ssl-allow-beast ssl-auto-client-cert ssl-reqd 
 ssl-sessions sslv2,2 sslv3,3 styled-output tcp-fastopen telnet-option,t tftp-blksize tftp-no-options tls-earlydata
-tls13-ciphers tlsauthtype tlspassword tlsuser trace-config trace-ids upload-flags use-ascii,B vlan-priority xattr`
+tls13-ciphers tlsauthtype tlspassword tlsuser trace-ids upload-flags use-ascii,B vlan-priority xattr`
 
 // hintFor says what to use instead of one of curl's flags.
 func hintFor(name string) string {
@@ -29,7 +31,7 @@ func hintFor(name string) string {
 		return "see -h all, or man bide"
 	case "create-file-mode":
 		return "it is about other protocols; the umask says who may read a file"
-	case "trace-config", "trace-ids":
+	case "trace-ids":
 		return "see --trace-ascii and --timeline"
 	case "sslv2", "sslv3", "ssl", "ssl-reqd":
 		return "see --tlsv1.2 and --tls-max"
@@ -110,6 +112,19 @@ const (
 	unsupported = "a specified protocol is unsupported by libcurl"
 )
 
+// misuse is an option that does not go with another; why stands alone in curl.
+func (p *parser) misuse(flag, why string) *UsageError {
+	shown := "--" + flag
+	for f, as := range p.spelled {
+		if f.Name == flag {
+			shown = as
+		}
+	}
+	u := optionf(shown, "%s; %s", badUse, why)
+	u.Detail = why
+	return u
+}
+
 // inCurlsWords reports whether err begins with what curl would say.
 func inCurlsWords(err error) bool {
 	text := err.Error()
@@ -147,6 +162,9 @@ func (p *parser) unknownShort(letter, before string) *UsageError {
 }
 
 func bideHasNo(shown, name string) *UsageError {
+	if name == "engine" {
+		return &UsageError{Message: "SSL crypto engine not found; bide has no " + shown + " of curl's", Code: exitcode.Engine}
+	}
 	if hint := hintFor(name); hint != "" {
 		return usagef("bide has no %s of curl's; %s", shown, hint)
 	}

@@ -62,7 +62,7 @@ func decimalSeconds(v string) (time.Duration, error) {
 	if whole != "" {
 		n, err := strconv.ParseInt(whole, 10, 64)
 		if err != nil || n > math.MaxInt64/int64(time.Second)-1 {
-			return 0, fmt.Errorf("%s seconds is too long", quote(v))
+			return 0, fmt.Errorf("%s; %s seconds is too long", notNumber, quote(v))
 		}
 		seconds = n
 	}

@@ -97,7 +97,7 @@ func TestOutOfRange(t *testing.T) {
 			u := usage(t, Env{}, "--"+flag+"="+v, "u")
 			code := exitcode.Usage
 			switch flag { // curl has codes of their own for these
-			case "resolve":
+			case "resolve", "connect-to":
 				code = exitcode.ResolveSyntax
 			case "proto-default":
 				code = exitcode.BadProtocol

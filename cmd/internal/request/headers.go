@@ -25,17 +25,30 @@ type Field struct {
 // token (RFC 9110 §5.1), or a text of no such form is an *Error of class
 // request, exit 2; an unreadable file is one of class input.
 func ParseHeaders(texts []string, files *Files) ([]HeaderLine, error) {
+	return parseHeaders(texts, files, parseHeader)
+}
+
+// ParseHeadersAsCurl is ParseHeaders, but names may hold what no token does, and
+// a text of no such form is left out.
+func ParseHeadersAsCurl(texts []string, files *Files) ([]HeaderLine, error) {
+	return parseHeaders(texts, files, parseHeaderAsCurl)
+}
+
+// headerParser reads one text; ok is false where it is nothing.
+type headerParser func(text string) (line HeaderLine, ok bool, err error)
+
+func parseHeaders(texts []string, files *Files, parse headerParser) ([]HeaderLine, error) {
 	var lines []HeaderLine
 	for _, text := range texts {
 		if name, ok := strings.CutPrefix(text, "@"); ok {
-			more, err := headersFromFile(name, files)
+			more, err := headersFromFile(name, files, parse)
 			if err != nil {
 				return nil, err
 			}
 			lines = append(lines, more...)
 			continue
 		}
-		line, ok, err := parseHeader(text)
+		line, ok, err := parse(text)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +62,7 @@ func ParseHeaders(texts []string, files *Files) ([]HeaderLine, error) {
 // maxHeaderFile bounds a file of header lines; no server takes a tenth of it.
 const maxHeaderFile = 1 << 20
 
-func headersFromFile(name string, files *Files) ([]HeaderLine, error) {
+func headersFromFile(name string, files *Files, parse headerParser) ([]HeaderLine, error) {
 	f, err := files.open(name)
 	if err != nil {
 		return nil, err
@@ -63,7 +76,7 @@ func headersFromFile(name string, files *Files) ([]HeaderLine, error) {
 	scanner := bufio.NewScanner(bytes.NewReader(text))
 	scanner.Buffer(nil, maxHeaderFile+1)
 	for scanner.Scan() {
-		line, ok, err := parseHeader(scanner.Text())
+		line, ok, err := parse(scanner.Text())
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +114,20 @@ func parseHeader(text string) (_ HeaderLine, ok bool, _ error) {
 	}
 	value, spaced := strings.CutPrefix(value, " ")
 	return HeaderLine{Name: name, Value: value, Tight: !spaced}, true, nil
+}
+
+// parseHeaderAsCurl takes what could stand on a line of its own.
+func parseHeaderAsCurl(text string) (_ HeaderLine, ok bool, _ error) {
+	name, value, colon := strings.Cut(text, ":")
+	if IsToken(name) && colon || strings.ContainsAny(text, "\r\n\x00") {
+		return parseHeader(text)
+	}
+	if !colon {
+		name, ok = strings.CutSuffix(text, ";")
+		return HeaderLine{Name: name}, ok && name != "" && !strings.Contains(name, ";"), nil
+	}
+	value, spaced := strings.CutPrefix(value, " ")
+	return HeaderLine{Name: name, Value: value, Tight: !spaced, Remove: strings.Trim(value, " \t") == ""}, name != "", nil
 }
 
 // CheckFieldValue refuses a value that would break out of its header line: for

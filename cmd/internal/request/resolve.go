@@ -50,6 +50,7 @@ func (u *URL) resolve(ref string) (*URL, *Error) {
 		p.setTail(&v, ref)
 	default:
 		base := u.Path[:strings.LastIndexByte(u.Path, '/')+1]
+		p.pathAsIs = false // merged paths have no dots (RFC 3986 §5.2.3)
 		p.setTail(&v, base+ref)
 	}
 	v.Fragment = escapeRaw(v.Fragment, "%20")
@@ -57,11 +58,11 @@ func (u *URL) resolve(ref string) (*URL, *Error) {
 }
 
 // WithUploadName gives the URL to which -T sends a file: one whose path ends
-// in "/" gets the file's last path element, percent-encoded (curl). A name
-// with a query stays before it. An empty name (stdin) changes nothing.
+// in "/" and has no query gets the file's last path element, percent-encoded
+// (curl 8). An empty name (stdin) changes nothing.
 func (u *URL) WithUploadName(file string) *URL {
 	name := file[strings.LastIndexAny(file, `/\`)+1:]
-	if name == "" || !strings.HasSuffix(u.Path, "/") {
+	if name == "" || u.HasQuery || !strings.HasSuffix(u.Path, "/") {
 		return u
 	}
 	v := *u

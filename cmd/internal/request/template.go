@@ -60,6 +60,7 @@ type Auth struct {
 	HasUser  bool
 	User     string
 	Password string
+	OfURL    bool   // they are the first URL's, and not -u's
 	Bearer   string // --oauth2-bearer
 	// Schemes are those of --basic, --digest and --anyauth; 0 is Basic.
 	Schemes auth.Scheme

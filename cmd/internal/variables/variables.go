@@ -1,5 +1,5 @@
 // Package variables is curl's --variable and --expand-OPTION (curl 8.3): names
-// with contents, and {{name}} or {{name:function,...}} for them in a value.
+// with contents, and {{name}} or {{name:function:...}} for them in a value.
 package variables
 
 import (
@@ -149,7 +149,7 @@ func (r byteRange) of(content []byte) []byte {
 	return content[r.first:min(n, r.last+min(1, math.MaxUint64-r.last))]
 }
 
-// Expand replaces each {{name}} and {{name:function,function}} in text. An
+// Expand replaces each {{name}} and {{name:function:function}} in text. An
 // unknown name is empty; \{{ is {{. What cannot be a name stays as it is, with a
 // warning, since other notations have braces, too. Errors are unknown functions
 // and contents that hold a NUL.
@@ -191,7 +191,7 @@ func (s *Set) Expand(text string) (expanded string, warnings []string, err error
 func (s *Set) value(name, functions string, called bool) ([]byte, error) {
 	value := s.values[name]
 	if called {
-		for f := range strings.SplitSeq(functions, ",") {
+		for f := range strings.SplitSeq(functions, ":") {
 			var ok bool
 			if value, ok = apply(f, value); !ok {
 				return nil, fmt.Errorf("variable %s: %s is not one of the functions trim, json, url, b64, 64dec", name, strconv.Quote(f))

@@ -61,11 +61,11 @@ func TestExpand(t *testing.T) {
 		"{{part}} {{tail}} {{one}}": "bcd 3456789\n c",
 		"[{{off}}][{{more}}]{{e}}":  "[][bc]all",
 		"{{f:trim}}":                "0123456789",
-		"{{line:trim,url}}":         "a",
+		"{{line:trim:url}}":         "a",
 		"{{a:url}}":                 "x%20y",
 		"{{_q:json}}":               `\"\\\u0001` + "\u00e9" + `\n/`,
 		"{{nul:b64}}":               "YQBi",
-		"{{b:64dec,trim}}":          "a",
+		"{{b:64dec:trim}}":          "a",
 		"{{bad:64dec}}":             "[64dec-fail]",
 		"{{none:b64}}":              "",
 		`\{{a}} {{a}}`:              "{{a}} x y",
@@ -94,9 +94,9 @@ func TestExpandErrors(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{{nul}}":           "holds a NUL",
-		"{{nul:json,trim}}": "",
+		"{{nul:json:trim}}": "",
 		"{{a:}}":            `"" is not one of`,
-		"{{a:trim,upper}}":  `"upper" is not one of`,
+		"{{a:trim:upper}}":  `"upper" is not one of`,
 		"{{a:trim }}":       `"trim " is not one of`,
 	} {
 		_, _, err := s.Expand(text)
@@ -171,7 +171,7 @@ func FuzzFunctions(f *testing.F) {
 }
 
 func FuzzExpand(f *testing.F) {
-	for _, s := range []string{"{{a}}", `\{{a}}`, "{{a:trim,json}}", "{{", "}}{{", "{{a:}}", "{{{{a}}}}"} {
+	for _, s := range []string{"{{a}}", `\{{a}}`, "{{a:trim:json}}", "{{a:trim,json}}", "{{", "}}{{", "{{a:}}", "{{{{a}}}}"} {
 		f.Add("a=1", s)
 	}
 	f.Add("a[1-2]=xyz", "{{a}}")

@@ -17,8 +17,11 @@ func urlVariable(name string) (part string, ok bool) {
 }
 
 // urlPart takes one part out of a URL, as written; a port that is not there is
-// the scheme's own.
+// the scheme's own. What is no URL has no parts.
 func urlPart(raw, part string) string {
+	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return "" // no URL holds that
+	}
 	rest, fragment, _ := strings.Cut(raw, "#")
 	scheme, after, ok := strings.Cut(rest, "://")
 	if ok && isScheme(scheme) {

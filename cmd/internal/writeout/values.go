@@ -15,7 +15,7 @@ type Values struct {
 	URLEffective string // of the last hop
 	URLNum       int    // index on the command line, from 0
 	Method       string // last sent
-	Scheme       string // of the last hop; printed in capitals, as curl 7 does
+	Scheme       string // of the last hop
 	Referer      string
 	RedirectURL  string // where a redirect that was not followed would have gone
 	Filename     string // %{filename_effective}; "" none

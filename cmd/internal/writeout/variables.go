@@ -102,7 +102,7 @@ func lookup(name string, v *Values) value {
 	case "referer":
 		return optional(v.Referer)
 	case "scheme":
-		return optional(strings.ToUpper(v.Scheme))
+		return optional(v.Scheme)
 	case "url":
 		return optional(v.URL)
 	case "url_effective":
