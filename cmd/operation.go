@@ -43,6 +43,7 @@ type operation struct {
 	line   *boardLine  // of bide wait; nil without one
 
 	verdicts map[*exchange.Response]bool // of --until
+	polling  bool                        // --poll: the request was accepted, its result is asked for
 }
 
 // operate runs one operation from its template to its exit code. Of pages, turn
@@ -104,6 +105,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		HeadOnly:         op.group.Head && op.template.Method != "HEAD",
 		NoConnectBlocks:  op.group.SuppressConnectHeaders,
 		HTTP09:           op.group.HTTP09,
+		Poll:             op.group.Poll,
 		Continue:         op.group.Policy.Attempts != 1 || op.continues(),
 	}
 	return nil
@@ -135,9 +137,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin, Hold: startHold{op.run.holds, op.exchange},
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
-	}
-	if body := op.template.Body; body != nil {
-		loop.Replay = body.Replay
+		Replay: op.exchange.Replay,
 	}
 	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
 	op.settle()
@@ -170,7 +170,7 @@ func (h startHold) Until(origin string) time.Duration {
 func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
 	response, outcome := op.tryOnce(ctx, n)
 	op.responses, op.last = append(op.responses, response), ctx
-	outcome = op.judge(ctx, response, outcome)
+	outcome = op.poll(response, op.judge(ctx, response, outcome))
 	outcome.Committed = op.output.sink.Committed()
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus || outcome.Stop != "" {
 		return response, outcome

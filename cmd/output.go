@@ -104,7 +104,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		out.op.turn.within(ctx)
 	}
 	out.delivered, out.kept, out.excerpt = r, false, nil
-	out.failed = o.Class == retry.ClassStatus || o.Unmet || o.Polling
+	out.failed = o.Class == retry.ClassStatus
 	out.within(ctx)
 	if r.Continued {
 		return out.goOn(ctx, r, o)

@@ -25,6 +25,7 @@ type recipeTest struct {
 	files   map[string]string   // in the folder where it runs; those with "#!" are made executable
 	checks  map[string][]string // of the servers' logs
 	stdout  string              // a regular expression
+	wrote   map[string]string   // files that it left
 	needs   []string            // programs beside bide
 	exit    int
 }
@@ -102,6 +103,11 @@ func (row recipeTest) run(t *testing.T, bide, block string) {
 	if !regexp.MustCompile(row.stdout).Match(out) {
 		t.Errorf("it wrote %q, not %s", out, row.stdout)
 	}
+	for name, want := range row.wrote {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q (%v), not %q", name, got, err, want)
+		}
+	}
 	for name, checks := range row.checks {
 		for _, r := range logs[name].Log().Verify(checks...) {
 			if !r.OK {
@@ -130,6 +136,16 @@ func recipeTests() []recipeTest {
 			servers: map[string]string{"https://api.example.com": `200 body='{"status":"creating"}' x2, 200 body='{"status":"ready"}'`},
 			checks:  map[string][]string{"https://api.example.com": {"requests=3"}},
 			stdout:  "^$",
+		},
+		{
+			title: "Start a job and wait for its result",
+			servers: map[string]string{"https://api.example.com": `POST /jobs: reset, 202 location=/jobs/7, 500
+				GET /jobs/7: 202 retry-after=1, 303 location=/results/7
+				GET /results/7: 200 body='{"ok":true}'`},
+			files:  map[string]string{"job.json": `{"size":3}`},
+			checks: map[string][]string{"https://api.example.com": {"group-by=all", "requests=5"}},
+			stdout: "^$",
+			wrote:  map[string]string{"result.json": `{"ok":true}`},
 		},
 	}
 }

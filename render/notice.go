@@ -26,7 +26,7 @@ type Notices struct {
 func (n Notices) NoticeWait(e retry.Event) string {
 	cause := n.cause(e.Outcome)
 	waiting := fmt.Sprintf("waiting %s until %s", Duration(e.Wait, n.ASCII), Clock(e.Until, n.Location))
-	next := n.next(e.Number + 1)
+	next := n.next(e.Number+1, !e.Outcome.Polling)
 	switch s := e.Outcome.Server; {
 	case e.Decision.Source == retry.SourceServer && s.Valid:
 		return fmt.Sprintf("%s%s, server asks for %s; %s%s", Prefix, cause, Duration(s.Minimum, n.ASCII), waiting, next)
@@ -42,7 +42,7 @@ func (n Notices) NoticeWait(e retry.Event) string {
 // wait by the origin, and this one waits too (R4.12).
 func (n Notices) NoticeHold(origin string, e retry.Event) string {
 	return fmt.Sprintf("%s%s asked another request to wait; holding %s until %s%s", Prefix, n.text(Origin(origin)),
-		Duration(e.Wait, n.ASCII), Clock(e.Until, n.Location), n.next(max(e.Number, 1)))
+		Duration(e.Wait, n.ASCII), Clock(e.Until, n.Location), n.next(max(e.Number, 1), true))
 }
 
 // Countdown is the live form of a wait's line: the same facts with what is left,
@@ -61,11 +61,11 @@ func (n Notices) Countdown(e retry.Event, left time.Duration) string {
 	} else {
 		why += ", " + n.cause(e.Outcome)
 	}
-	return fmt.Sprintf("%s%s left until %s%s: %s", Prefix, Duration(secs, n.ASCII), Clock(e.Until, n.Location), n.next(number), why)
+	return fmt.Sprintf("%s%s left until %s%s: %s", Prefix, Duration(secs, n.ASCII), Clock(e.Until, n.Location), n.next(number, !e.Outcome.Polling), why)
 }
 
-func (n Notices) next(number int) string {
-	if n.Attempts == retry.Unlimited || number > n.Attempts {
+func (n Notices) next(number int, counted bool) string {
+	if !counted || n.Attempts == retry.Unlimited || number > n.Attempts {
 		return fmt.Sprintf(" (attempt %d)", number)
 	}
 	return fmt.Sprintf(" (attempt %d of %d)", number, n.Attempts)

@@ -258,6 +258,9 @@ func failure(a *Attempt, curls bool) string {
 		if curls && !unmet(a) {
 			return "The requested URL returned error: " + strconv.Itoa(*a.Status)
 		}
+		if a.Error != nil && *a.Error != "" && *a.Status < 400 && !unmet(a) {
+			return StatusText(*a.Status) + ", " + bounded(Text(*a.Error), longestError)
+		}
 		return StatusText(*a.Status)
 	case a.Error != nil && *a.Error != "":
 		return bounded(Text(*a.Error), longestError)

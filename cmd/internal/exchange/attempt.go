@@ -234,6 +234,7 @@ func (a *attempt) refused(o retry.Outcome, err error) retry.Outcome {
 // final takes the answer as the attempt's.
 func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 	r, op := a.r, a.op
+	r.at = a.at
 	if op.Resume != nil && a.judge(x, &o) {
 		r.ReceivedBytes = r.Received()
 		return o

@@ -64,6 +64,8 @@ type Operation struct {
 	IgnoreLength bool // --ignore-content-length
 	Raw          bool // --raw: no coding is decoded
 	HTTP09       bool // --http0.9
+	// Poll follows a 303 to the result of what was accepted; see Monitor.
+	Poll bool
 	// Continue lets an attempt go on from where the body of the one before it
 	// broke off: the caller keeps what Deliver wrote until then.
 	Continue bool
@@ -167,6 +169,7 @@ type Response struct {
 	Overtook bool
 
 	began time.Duration // instant of the attempt's start
+	at    hopState      // of the last hop
 	past  atomic.Int64  // body bytes of the hops before the last
 	live  *live         // the unread body; nil none
 }

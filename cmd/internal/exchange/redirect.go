@@ -29,7 +29,7 @@ func (a *attempt) next(x *answer) (*hopState, error) {
 		return nil, nil
 	}
 	to, err := a.at.url.Resolve(location)
-	if !a.op.Template.Follow {
+	if !a.op.Template.Follow && !a.op.polls(status) {
 		if err == nil {
 			a.r.RedirectURL = to.String()
 		}
@@ -52,12 +52,8 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 		return nil, err
 	}
 	to = a.op.Client.Upgrade(to)
-	if t.SchemesRedir != nil && !slices.Contains(t.SchemesRedir, to.Scheme) {
-		return nil, failure(retry.ClassRedirect, exitcode.BadProtocol, retry.PhaseDone,
-			words(`Protocol "`+to.Scheme+`" disabled in redirect`))
-	}
-	if t.NoUserinfo && to.HasUser && !a.at.url.HasUser {
-		return nil, failure(retry.ClassRedirect, exitcode.Login, retry.PhaseDone, words("Login denied; the redirect's URL holds a user name"))
+	if err := a.op.mayGo(a.at.url, to); err != nil {
+		return nil, err
 	}
 	next := a.at
 	next.url = to
@@ -73,6 +69,19 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 	}
 	a.r.Redirects++
 	return &next, nil
+}
+
+// mayGo refuses what must not be asked because a server at from said so.
+func (o *Operation) mayGo(from, to *request.URL) error {
+	t := o.Template
+	if t.SchemesRedir != nil && !slices.Contains(t.SchemesRedir, to.Scheme) {
+		return failure(retry.ClassRedirect, exitcode.BadProtocol, retry.PhaseDone,
+			words(`Protocol "`+to.Scheme+`" disabled in redirect`))
+	}
+	if t.NoUserinfo && to.HasUser && !from.HasUser {
+		return failure(retry.ClassRedirect, exitcode.Login, retry.PhaseDone, words("Login denied; the redirect's URL holds a user name"))
+	}
+	return nil
 }
 
 // Upgrade gives u with https where its host is known to want that (RFC 6797 §8.3).
@@ -108,7 +117,7 @@ func (a *attempt) changeMethod(status int, next *hopState) {
 		return
 	}
 	next.body = false
-	if !t.MethodGiven {
+	if !t.MethodGiven || a.op.polls(status) {
 		next.method = "GET"
 	}
 }

@@ -217,4 +217,5 @@ type Group struct {
 	Label             string
 	Policy            retry.Policy // checked
 	Until             string       // --until as given, "" none
+	Poll              bool         // --poll
 }

@@ -65,6 +65,11 @@ var retryFlags = [...]Flag{
 			"An answer of which it is not true, or on which it fails, is retried like a 503; so the waits, --attempts and --deadline are those of other retries, and a POST is not repeated without a key. Its last value counts, as with jq -e. " +
 			"An error status is the answer that is waited for only where the expression asks for it (.status == 404).",
 		str: func(p *parser) *string { return &p.g.Until }},
+	{Name: "poll", Category: CatRetry, Own: true, OneLine: true,
+		Help: "After a 202, ask its Location until the result is there",
+		Long: "GET at Location or Operation-Location, at the pace of Retry-After, else by --base and --backoff, until the status is no longer 202; a 303 to the result is followed. The answers until then do not count as attempts: --deadline bounds them. " +
+			"With --until, asked until that is true, too, and of both fields Operation-Location goes first. The request itself is sent once; key, credentials and cookies do not go to another origin.",
+		flag: func(p *parser) *bool { return &p.g.Poll }},
 	{Name: "seed", Arg: "N", Category: CatRetry, Kind: Value, Own: true, OneLine: true, Help: "Seed for the jitter: makes a run repeatable",
 		Long: "For tests and bug reports; many clients with one seed come back together.", set: setSeed},
 	{Name: "retry", Arg: "N", Category: CatRetry, Kind: Value, Env: true, Help: "curl's: retries after the first attempt (--attempts N+1)",
