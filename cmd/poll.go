@@ -26,9 +26,7 @@ func (op *operation) poll(r *exchange.Response, o retry.Outcome) retry.Outcome {
 		if errors.As(err, &class) { // where it leads must not be asked
 			r.Discard()
 			o.Class = class.RetryClass()
-			return o
 		}
-		o.Stop = retry.HTTPError
 		return o
 	}
 	op.polling, o.Polling = true, true
