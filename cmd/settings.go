@@ -53,7 +53,7 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		}
 		proxy, err := newProxy(g, text, direct.TLS)
 		switch {
-		case err != nil && exempt == "":
+		case err != nil && g.HasProxy && g.NoProxy == nil:
 			return nil, err
 		case err != nil:
 			bad[scheme] = err
