@@ -125,8 +125,7 @@ func (h *helpWriter) screen() {
 	for _, s := range Subcommands() {
 		names = append(names, s.Name)
 	}
-	h.line("Commands: bide %s.", strings.Join(names, ", "))
-	h.wrapped("More: ", 6, "-h all, or -h "+strings.Join(topics()[1:], " | ")+", or -h --FLAG.")
+	h.wrapped("Commands: ", 2, strings.Join(names, ", ")+". More: -h all, or -h "+strings.Join(topics()[1:], " | ")+", or -h --FLAG.")
 }
 
 func (h *helpWriter) all() {

@@ -65,8 +65,7 @@ func (r *Request) attempts() (n int, finite bool) {
 func (r *Request) allWaits(waits int, minimum time.Duration) time.Duration {
 	p := r.Policy
 	p.Attempts, p.Deadline, p.RetryMaxTime = retry.Unlimited, 0, 0
-	o := r.outcome(r.assumed())
-	o.Server = retry.Server{Valid: minimum > 0, Minimum: minimum}
+	o := r.named(minimum)
 	const settled = 64 // doublings reach the end of an int64 before
 	var sum, last time.Duration
 	for k := 1; k <= min(waits, settled); k++ {
@@ -74,6 +73,19 @@ func (r *Request) allWaits(waits int, minimum time.Duration) time.Duration {
 		sum = saturated(sum, last)
 	}
 	return saturated(sum, times(last, max(waits-settled, 0)))
+}
+
+// named is a failure that is retried and names that minimum. Where no status is
+// retried it is the answer of a proxy, which may name one, too (R5.6).
+func (r *Request) named(minimum time.Duration) retry.Outcome {
+	o := r.outcome(r.assumed())
+	if o.Status == 0 && minimum > 0 {
+		if proxy := r.outcome(failure(retry.ClassProxy)); r.Policy.Transient(proxy, retry.State{}) {
+			o = proxy
+		}
+	}
+	o.Server = retry.Server{Valid: minimum > 0, Minimum: minimum}
+	return o
 }
 
 // times is d·n, saturating.

@@ -124,12 +124,11 @@ func (r *Request) waiting(b *book) {
 func (r *Request) example() string {
 	p := r.Policy
 	p.Attempts, p.Deadline, p.RetryMaxTime = retry.Unlimited, 0, 0
-	o := r.outcome(r.assumed())
-	o.Server = retry.Server{Valid: true, Minimum: 10 * time.Second}
+	minimum := 10 * time.Second
 	if p.Cap > 0 {
-		o.Server.Minimum = min(o.Server.Minimum, p.Cap/2)
+		minimum = min(minimum, p.Cap/2)
 	}
-	d := p.Decide(retry.State{Failures: 1, Counted: 1}, o, 0)
+	d := p.Decide(retry.State{Failures: 1, Counted: 1}, r.named(minimum), 0)
 	if !d.HasWait {
 		return "many clients do not come back at once"
 	}
