@@ -173,7 +173,12 @@ func newRun(ctx context.Context, env Env, options *flags.Options) (*run, error) 
 // that failed (R10.3).
 func (r *run) operations(ctx context.Context) exitcode.Code {
 	if r.options.Global.Wait {
-		return r.waits(ctx)
+		code, bad := r.refuseBadURLs(ctx)
+		if bad {
+			return code
+		}
+		r.board = newBoard(r)
+		defer r.board.close()
 	}
 	if r.crew != nil {
 		return r.crew.operations(ctx)

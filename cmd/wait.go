@@ -25,17 +25,6 @@ func runWait(ctx context.Context, env Env, args []string) exitcode.Code {
 	return requests(ctx, env, flags.ParseWait, "wait")
 }
 
-// waits asks all URLs until each has answered.
-func (r *run) waits(ctx context.Context) exitcode.Code {
-	if code, bad := r.refuseBadURLs(ctx); bad {
-		return code
-	}
-	r.board = newBoard(r)
-	code := r.crew.operations(ctx)
-	r.board.close()
-	return code
-}
-
 // refuseBadURLs reports a URL that cannot be asked before any other is: no
 // waiting makes it right.
 func (r *run) refuseBadURLs(ctx context.Context) (code exitcode.Code, bad bool) {

@@ -31,6 +31,12 @@ func (s *Set) AddStatus(status int) {
 	s.removed.set(status, false)
 }
 
+// AddStatuses puts first to last into the set.
+func (s *Set) AddStatuses(first, last int) {
+	s.statuses.fill(max(first, 0), min(last, maxStatus), true)
+	s.removed.fill(max(first, 0), min(last, maxStatus), false)
+}
+
 // RemoveStatus takes status out, by name.
 func (s *Set) RemoveStatus(status int) {
 	s.statuses.set(status, false)
@@ -74,6 +80,23 @@ func (b *statusBits) set(n int, on bool) {
 	bits := make([]byte, max(len(*b), n/8+1))
 	copy(bits, *b)
 	bits[n/8] ^= 1 << (n % 8)
+	*b = statusBits(bytes.TrimRight(bits, "\x00"))
+}
+
+// fill sets first to last at once.
+func (b *statusBits) fill(first, last int, on bool) {
+	if first > last || !on && *b == "" {
+		return
+	}
+	bits := make([]byte, max(len(*b), last/8+1))
+	copy(bits, *b)
+	for n := first; n <= last; n++ {
+		if on {
+			bits[n/8] |= 1 << (n % 8)
+		} else {
+			bits[n/8] &^= 1 << (n % 8)
+		}
+	}
 	*b = statusBits(bytes.TrimRight(bits, "\x00"))
 }
 

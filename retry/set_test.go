@@ -11,6 +11,22 @@ import (
 
 const defaultList = "408,425,429,500,502,503,504,resolve,connect,tls,proxy,refused,closed,timeout,truncated"
 
+// TestAddStatuses: a range is the same set as its members one by one.
+func TestAddStatuses(t *testing.T) {
+	for _, r := range [][2]int{{400, 999}, {0, 0}, {999, 999}, {500, 400}, {-3, 2}, {990, 2000}, {7, 8}} {
+		var one, all retry.Set
+		one.RemoveStatus(450)
+		all.RemoveStatus(450)
+		for n := max(r[0], 0); n <= min(r[1], 999); n++ {
+			one.AddStatus(n)
+		}
+		all.AddStatuses(r[0], r[1])
+		if one != all {
+			t.Errorf("%v: %v, want %v", r, all, one)
+		}
+	}
+}
+
 func TestParseRetryOn(t *testing.T) {
 	for _, c := range []struct{ name, list, want string }{
 		{"R3.3_adds", "+202", "202," + defaultList},

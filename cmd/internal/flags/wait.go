@@ -34,7 +34,9 @@ func ParseWait(args []string, env Env) (*Options, error) {
 	}
 	g := &o.Global
 	g.Wait = true
-	g.Parallel, g.ParallelImmediate, g.ParallelMax = true, true, int(n)
+	if n > 1 {
+		g.Parallel, g.ParallelImmediate, g.ParallelMax = true, true, int(n)
+	}
 	if g.Timeline == "" && g.TimelineFile == "" {
 		g.Timeline = "none"
 	}
@@ -69,9 +71,7 @@ func (p *parser) overruled(f *Flag) bool {
 // waitsOn is what bide wait takes for "not yet": every status from 400 on and
 // every class but cert, and those that no waiting changes.
 func waitsOn(set retry.Set) retry.Set {
-	for status := 400; status <= 999; status++ {
-		set.AddStatus(status)
-	}
+	set.AddStatuses(400, 999)
 	for _, row := range retry.Classes() {
 		switch row.Class {
 		case retry.ClassStatus, retry.ClassRequest, retry.ClassInput, retry.ClassOutput, retry.ClassCanceled:
