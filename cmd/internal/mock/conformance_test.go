@@ -111,7 +111,7 @@ func TestConformance_one_wrong_client_per_row(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, stdout, stderr := process(name)
+			p, stdout, stderr := process(t, name)
 			o := options("")
 			o.Conformance, o.JSON, o.Timeout, o.Jobs = true, true, 30*time.Second, 13
 			if name == "huge-retry-after" {

@@ -1,72 +1,67 @@
 package mock
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/bidehttp/bide/render"
 )
 
-// The JUnit XML that CI systems read: one suite, one case for each check or row.
-type (
-	junitSuites struct {
-		XMLName xml.Name   `xml:"testsuites"`
-		Suite   junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Time     string      `xml:"time,attr"` // seconds
-		Cases    []junitCase `xml:"testcase"`
-		Out      string      `xml:"system-out,omitempty"`
-	}
-	junitCase struct {
-		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
-		Failure *junitFailure `xml:"failure"`
-	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-	}
-)
-
-func newSuite(name string, took time.Duration) *junitSuites {
-	return &junitSuites{Suite: junitSuite{Name: name, Time: fmt.Sprintf("%.3f", took.Seconds())}}
+// suite is the JUnit XML that CI systems read: one suite, one case for each check
+// or row. It is written as text: package encoding/xml has work to do at every start.
+type suite struct {
+	name     string
+	took     time.Duration
+	cases    strings.Builder
+	tests    int
+	failures int
+	out      string // of the element system-out
 }
 
 // add adds a case.
-func (s *junitSuites) add(name string, ok bool, detail string) {
-	c := junitCase{Name: name, Class: s.Suite.Name}
-	s.Suite.Tests++
-	if !ok {
-		s.Suite.Failures++
-		c.Failure = &junitFailure{Message: render.Text(detail)}
+func (s *suite) add(name string, ok bool, detail string) {
+	s.tests++
+	fmt.Fprintf(&s.cases, "    <testcase classname=\"%s\" name=\"%s\"", xmlText(s.name), xmlText(name))
+	if ok {
+		s.cases.WriteString("/>\n")
+		return
 	}
-	s.Suite.Cases = append(s.Suite.Cases, c)
+	s.failures++
+	fmt.Fprintf(&s.cases, ">\n      <failure message=\"%s\"/>\n    </testcase>\n", xmlText(detail))
 }
 
 // write writes the file.
-func (s *junitSuites) write(w io.Writer) error {
-	b, err := xml.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
+func (s *suite) write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" time=\"%.3f\">\n",
+		xmlText(s.name), s.tests, s.failures, s.took.Seconds())
+	b.WriteString(s.cases.String())
+	if s.out != "" {
+		b.WriteString("    <system-out>")
+		for line := range strings.Lines(s.out) {
+			b.WriteString(xmlText(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+		b.WriteString("    </system-out>\n")
 	}
-	_, err = io.WriteString(w, xml.Header+string(b)+"\n")
+	b.WriteString("  </testsuite>\n</testsuites>\n")
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// xmlText is one line of text without characters that XML does not allow.
+func xmlText(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(render.Text(s))
+}
+
 func (r *report) junit(w io.Writer) error {
-	took := time.Duration(0)
+	s := &suite{name: "bide mock", out: r.log.String()}
 	if r.end != nil {
-		took = r.end.took
+		s.took = r.end.took
 	}
-	s := newSuite("bide mock", took)
 	for _, c := range r.results {
 		s.add(c.Check, c.OK, c.Detail)
 	}
-	s.Suite.Out = r.log.String()
 	return s.write(w)
 }

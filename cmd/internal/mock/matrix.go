@@ -20,7 +20,7 @@ func (m *program) publishMatrix(found []finding) exitcode.Code {
 		return m.fail(exitcode.Output, err)
 	}
 	if m.JUnitFile != "" {
-		s := newSuite("bide mock conformance", m.Now().Sub(m.started))
+		s := &suite{name: "bide mock conformance", took: m.Now().Sub(m.started)}
 		for i := range found {
 			s.add(found[i].name, found[i].ok, found[i].detail)
 		}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,29 +33,33 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// buffer may be written to by several goroutines.
-type buffer struct {
-	mu sync.Mutex
-	bytes.Buffer
+// output is a file, as in a real process: a pipe would outlive the command.
+type output struct{ *os.File }
+
+func newOutput(t *testing.T) output {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return output{f}
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.String()
+func (o output) String() string {
+	b, err := os.ReadFile(o.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
 
 // process is one whose command is the named client.
-func process(name string) (p Process, stdout, stderr *buffer) {
-	stdout, stderr = &buffer{}, &buffer{}
+func process(t *testing.T, name string) (p Process, stdout, stderr output) {
+	t.Helper()
+	stdout, stderr = newOutput(t), newOutput(t)
 	return Process{
-		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Environ: append(os.Environ(), client+"="+name),
+		Stdin: strings.NewReader(""), Stdout: stdout.File, Stderr: stderr.File, Environ: append(os.Environ(), client+"="+name),
 		Now: time.Now, Version: "test", Redactor: &render.Redactor{},
 	}, stdout, stderr
 }
@@ -107,7 +110,7 @@ func clients() map[string]func(url string) int {
 		return 0
 	}
 	all["sleepy"] = func(url string) int {
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(1500 * time.Millisecond) // the race detector's exit takes a second
 		return getOnce(url)
 	}
 	all["hang"] = func(string) int { time.Sleep(time.Minute); return 0 }
@@ -152,7 +155,7 @@ func TestRun_exit_codes(t *testing.T) {
 		{"body file", "once", "200 body=@no-such-file", nil, 2, "body file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, stdout, stderr := process(tt.client)
+			p, stdout, stderr := process(t, tt.client)
 			o := options(tt.script, tt.expect...)
 			if tt.client == "late" {
 				o.Linger = 3 * time.Second
@@ -169,7 +172,7 @@ func TestRun_exit_codes(t *testing.T) {
 
 func TestRun_command_not_started(t *testing.T) {
 	for args, want := range map[string]int{"no-such-command-anywhere": 127, t.TempDir(): 126} {
-		p, _, stderr := process("")
+		p, _, stderr := process(t, "")
 		o := options("200", "attempts=1")
 		o.Command = []string{args}
 		if code := Run(t.Context(), p, o); int(code) != want || !strings.HasPrefix(stderr.String(), "bide: mock: ") {
@@ -179,7 +182,7 @@ func TestRun_command_not_started(t *testing.T) {
 }
 
 func TestRun_time_limit(t *testing.T) {
-	p, _, stderr := process("hang")
+	p, _, stderr := process(t, "hang")
 	o := options("200")
 	o.Timeout = 100 * time.Millisecond
 	if code := Run(t.Context(), p, o); code != timedOutCode || !strings.Contains(stderr.String(), "was ended after") {
@@ -189,7 +192,7 @@ func TestRun_time_limit(t *testing.T) {
 
 // A signal goes to the command, whose end is reported.
 func TestRun_signal(t *testing.T) {
-	p, _, stderr := process("hang")
+	p, _, stderr := process(t, "hang")
 	signals := make(chan os.Signal, 1)
 	p.Signals = signals
 	signals <- syscall.SIGTERM
@@ -200,7 +203,7 @@ func TestRun_signal(t *testing.T) {
 }
 
 func TestRun_environment(t *testing.T) {
-	p, stdout, _ := process("env")
+	p, stdout, _ := process(t, "env")
 	o := options("200")
 	o.TLS = true
 	if code := Run(t.Context(), p, o); code != 0 {
@@ -215,7 +218,7 @@ func TestRun_environment(t *testing.T) {
 
 func TestRun_json_and_files(t *testing.T) {
 	dir := t.TempDir()
-	p, stdout, stderr := process("keyed")
+	p, stdout, stderr := process(t, "keyed")
 	o := options("POST /pay: 429 retry-after=0, close, 201 [idempotent]", "attempts=3", "gap1>=1h")
 	o.JSON, o.LogFile, o.JUnitFile = true, filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "junit.xml")
 	if code := Run(t.Context(), p, o); code != 1 {
@@ -257,17 +260,42 @@ func junit(t *testing.T, file string, tests, failures int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc junitSuites
-	if err := xml.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
+	var doc struct {
+		Suite struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Cases    []struct {
+				Name    string `xml:"name,attr"`
+				Failure []struct {
+					Message string `xml:"message,attr"`
+				} `xml:"failure"`
+			} `xml:"testcase"`
+			Out string `xml:"system-out"`
+		} `xml:"testsuite"`
 	}
-	if s := doc.Suite; s.Tests != tests || s.Failures != failures || len(s.Cases) != tests {
+	if err := xml.Unmarshal(text, &doc); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	s, failed := doc.Suite, 0
+	for _, c := range s.Cases {
+		failed += len(c.Failure)
+	}
+	if s.Tests != tests || s.Failures != failures || len(s.Cases) != tests || failed != failures || !strings.Contains(s.Out, "-> 201") {
 		t.Errorf("%s", text)
+	}
+	if last := s.Cases[len(s.Cases)-1]; last.Name != "gap1>=1h" || !strings.HasPrefix(last.Failure[0].Message, "gap1: ") {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestXMLText(t *testing.T) {
+	if got := xmlText("a<b>&\"c\"\x1b[31m\x00\ufffe"); got != `a&lt;b&gt;&amp;&quot;c&quot;\x1b[31m\x00\ufffe` {
+		t.Errorf("%s", got)
 	}
 }
 
 func TestServe(t *testing.T) {
-	p, stdout, stderr := process("")
+	p, stdout, stderr := process(t, "")
 	o := options("503, 200", "attempts=2")
 	o.Command = nil
 	ctx, stop := context.WithCancel(t.Context())
