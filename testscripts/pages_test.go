@@ -90,3 +90,39 @@ func withoutFigures(text string) string {
 	text = regexp.MustCompile(`[0-9]+\.[0-9]+(µs|ms|s)?`).ReplaceAllString(text, "#")
 	return regexp.MustCompile(`[ \t]+`).ReplaceAllString(text, " ")
 }
+
+// TestMockPage: each step, option and check in the tables of docs/mock.md stands
+// in one of its scripts.
+func TestMockPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "mock.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scripts strings.Builder
+	for _, e := range examples(string(text)) {
+		scripts.WriteString(e.script)
+	}
+	word := regexp.MustCompile("^(gap|gaps|[a-z-]+)[0-9]?(=date|=rfc850|=asctime|=raw|=inf|=@|<=|>=retry-after|>=|=|:|$)")
+	found := 0
+	tables, _, _ := strings.Cut(string(text), "\n## In CI\n")
+	for cell := range strings.Lines(tables) {
+		cell, isRow := strings.CutPrefix(cell, "| `")
+		if cell, _, isRow = strings.Cut(cell, " | "); !isRow || strings.HasPrefix(cell, "GET ") || strings.HasPrefix(cell, "POST ") {
+			continue
+		}
+		for _, code := range strings.Split(cell, "`, `") {
+			code = strings.Trim(code, "`[]")
+			part := word.FindString(code)
+			if part == "" {
+				continue
+			}
+			found++
+			if !strings.Contains(scripts.String(), part) {
+				t.Errorf("%s (%q) stands in no script", code, part)
+			}
+		}
+	}
+	if found < 60 {
+		t.Errorf("only %d steps and checks found in the tables", found)
+	}
+}

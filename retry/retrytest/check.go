@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,8 @@ func (l *Log) Check(tb TB, checks ...string) {
 // no such gap, unknown words) has failed and says why; ParseCheck finds wrong
 // words beforehand.
 //
-// Of each group (see GroupBy; "group-by=BY" as a check changes it for those after it):
+// Of each group (see GroupBy; "group-by=BY" as a check changes it for those after it).
+// Where others have gaps or a Retry-After, a group without them passes over:
 //
 //	attempts=3  attempts<=5  attempts>=2     requests of the group
 //	gap1>=1s  gap2<=3s  gap1=0.5s..3s        time from an answer's end (or fault) to the next request
@@ -96,6 +98,12 @@ func needRequests(j judge) judge {
 	}
 }
 
+// vacuous says that a group has nothing that a check is about. It passes over
+// where another group has; if none has, the check cannot be evaluated.
+type vacuous string
+
+func (v vacuous) Error() string { return "cannot be evaluated: " + string(v) }
+
 // eachGroup judges group by group. The first that fails names itself, and how
 // many do.
 func eachGroup(f func([]Record) (string, error)) judge {
@@ -104,29 +112,45 @@ func eachGroup(f func([]Record) (string, error)) judge {
 		if len(groups) == 1 {
 			return f(groups[0])
 		}
+		var first, nothing error
 		var details []string
-		var first error
-		failed := 0
+		failed, empty := 0, 0
 		for _, g := range groups {
 			detail, err := f(g)
-			if err != nil {
+			switch {
+			case errors.As(err, new(vacuous)):
+				nothing = cmp.Or(nothing, err)
+				empty++
+			case err != nil:
 				first = cmp.Or(first, fmt.Errorf("group %q: %w", escape(g[0].Group), err))
 				failed++
-			}
-			if len(details) == 0 || details[0] != detail {
+			case !slices.Contains(details, detail):
 				details = append(details, detail)
 			}
 		}
-		switch {
-		case failed > 1:
-			return "", fmt.Errorf("%w (%d of %d groups fail)", first, failed, len(groups))
-		case failed == 1:
-			return "", first
-		case len(details) == 1:
-			return fmt.Sprintf("%s in each of %d groups", details[0], len(groups)), nil
-		}
-		return strings.Join(details, "; "), nil
+		return summary{len(groups), failed, empty, details}.of(cmp.Or(first, nothing))
 	}
+}
+
+// summary is how many groups failed, or had nothing to judge.
+type summary struct {
+	groups, failed, empty int
+	details               []string // of the others, each once
+}
+
+func (s summary) of(err error) (string, error) {
+	const most = 5
+	switch {
+	case s.failed > 1:
+		return "", fmt.Errorf("%w (%d of %d groups fail)", err, s.failed, s.groups)
+	case s.failed == 1 || s.empty == s.groups:
+		return "", err
+	case len(s.details) == 1:
+		return fmt.Sprintf("%s in each of %d groups", s.details[0], s.groups-s.empty), nil
+	case len(s.details) > most:
+		return fmt.Sprintf("%s; and so on, in %d groups", strings.Join(s.details[:most], "; "), s.groups-s.empty), nil
+	}
+	return strings.Join(s.details, "; "), nil
 }
 
 // eachRequest judges request by request.

@@ -44,7 +44,7 @@ func (c check) gaps() (judge, *CheckError) {
 	within, err := c.span()
 	return needRequests(eachGroup(func(g []Record) (string, error) {
 		if len(g) < 2 {
-			return "", errors.New("cannot be evaluated: there is no gap")
+			return "", vacuous("there is no gap")
 		}
 		all := make([]string, 0, len(g)-1)
 		for i := 1; i < len(g); i++ {
@@ -75,14 +75,14 @@ func gapsKeepRetryAfter(g []Record) (string, error) {
 		all = append(all, fmt.Sprintf("gap%d: %v for %v", i, shown(g[i].HeadGap), shown(before.Asked)))
 	}
 	if len(all) == 0 {
-		return "", errors.New("cannot be evaluated: no answer before another request had a Retry-After")
+		return "", vacuous("no answer before another request had a Retry-After")
 	}
 	return strings.Join(all, ", "), nil
 }
 
 func gapsGrow(g []Record) (string, error) {
 	if len(g) < 3 {
-		return "", fmt.Errorf("cannot be evaluated: it needs two gaps, there are %d requests", len(g))
+		return "", vacuous(fmt.Sprintf("it needs two gaps, there are %d requests", len(g)))
 	}
 	for i := 2; i < len(g); i++ {
 		if g[i].Gap <= g[i-1].Gap {

@@ -276,6 +276,27 @@ func TestVerify_parallel_operations(t *testing.T) {
 	}
 }
 
+// A group without what a check is about passes over, unless all are.
+func TestVerify_groups_without_gaps(t *testing.T) {
+	other := func(r *Record) { r.Method, r.Path = "GET", "/other" }
+	asking := func(r *Record) { r.Asked, r.HasAsked = time.Second, true }
+	one := made(with(at(0, 503), asking), at(2, 503), at(6, 200), with(at(0, 200), other))
+	one.Check(t, "gaps>=1s", "gaps-grow", "gaps>=retry-after", "attempts>=1")
+	for check, want := range map[string]string{
+		"gaps>=3s": "gap1: 2s, not >=3s", "gap1>=1s": "no gap 1", "attempts=3": "attempts: 1",
+	} {
+		if r := one.Verify(check)[0]; r.OK || !strings.Contains(r.Detail, want) {
+			t.Errorf("%s: %+v", check, r)
+		}
+	}
+	none := made(at(0, 200), with(at(0, 200), other))
+	for _, check := range []string{"gaps>=1s", "gaps-grow", "gaps>=retry-after"} {
+		if r := none.Verify(check)[0]; r.OK || !strings.HasPrefix(r.Detail, "cannot be evaluated: ") {
+			t.Errorf("%s: %+v", check, r)
+		}
+	}
+}
+
 // A gap begins where the answer ends, unless the client has given it up before;
 // what Retry-After names begins with the head.
 func TestGap(t *testing.T) {
