@@ -65,6 +65,20 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestSubdomain: a subdomain's own word changes nothing for the hosts above it.
+func TestSubdomain(t *testing.T) {
+	var c Cache
+	c.Learn("h.test", "max-age=600; includeSubDomains", now())
+	c.Learn("sub.h.test", "max-age=1", now())
+	c.Learn("sub.h.test", "max-age=0", now())
+	later := now().Add(300 * time.Second)
+	for _, host := range []string{"h.test", "sub.h.test", "other.h.test"} {
+		if !c.Wants(host, later) {
+			t.Errorf("%s is no longer asked by https", host)
+		}
+	}
+}
+
 func TestExpiry(t *testing.T) {
 	var c Cache
 	c.Learn("h.test", "max-age=60", now())

@@ -3,11 +3,29 @@ package request
 import (
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/bidehttp/bide/retry"
 )
+
+// TestSpoolMode: nobody else reads a spooled body, and where the platform allows
+// nobody finds it.
+func TestSpoolMode(t *testing.T) {
+	s := &spool{}
+	if err := s.create(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	info, err := s.file.Stat()
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+	if _, err := os.Lstat(s.file.Name()); os.IsNotExist(err) != unlinkEarly {
+		t.Errorf("its name: %v", err)
+	}
+}
 
 // TestSpoolFullDisk fills a disk that is full from the start.
 func TestSpoolFullDisk(t *testing.T) {

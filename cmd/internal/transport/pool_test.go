@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -288,6 +289,76 @@ func TestPoolKey(t *testing.T) {
 			t.Errorf("%d has the key of %s", i, other)
 		}
 		seen[k] = strconv.Itoa(i)
+	}
+}
+
+// TestPoolKeyIsComplete changes every setting there is: a connection made under
+// one is not used under another.
+func TestPoolKeyIsComplete(t *testing.T) {
+	free := map[string]string{
+		"Settings.ConnectTimeout": "it is over when the connection stands",
+		"Settings.AttemptDelay":   "likewise",
+		"Proxy.Tunnel":            "whether there is a tunnel is in the key, whatever the reason",
+		"PreProxy.TLS":            "a SOCKS proxy speaks none",
+		"PreProxy.Headers":        "nor HTTP",
+		"PreProxy.UserAgent":      "nor HTTP",
+		"PreProxy.Tunnel":         "nor HTTP",
+		"PreProxy.HTTP10":         "nor HTTP",
+		"PreProxy.Schemes":        "nor HTTP",
+	}
+	base := func() *Settings {
+		return &Settings{Proxy: &Proxy{Scheme: "https", Host: "p", Port: "1"}, PreProxy: &Proxy{Scheme: "socks5", Host: "q", Port: "2"}}
+	}
+	target := Target{"https", "a.test", "443"}
+	same := newRoute(target, base()).key
+	var walk func(prefix string, value func(*Settings) reflect.Value)
+	walk = func(prefix string, value func(*Settings) reflect.Value) {
+		for i := range value(base()).NumField() {
+			field := value(base()).Type().Field(i)
+			name := prefix + "." + field.Name
+			at := func(s *Settings) reflect.Value { return value(s).Field(i) }
+			if free[name] != "" {
+				continue
+			}
+			switch {
+			case field.Type == reflect.TypeFor[TLS]():
+				walk(name, at)
+				continue
+			case field.Type == reflect.TypeFor[*Proxy]():
+				walk(field.Name, func(s *Settings) reflect.Value { return at(s).Elem() })
+				continue
+			}
+			s := base()
+			vary(at(s))
+			if newRoute(target, s).key == same {
+				t.Errorf("%s makes no other key", name)
+			}
+		}
+	}
+	walk("Settings", func(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() })
+}
+
+// vary gives a field another value.
+func vary(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 4)
+	case reflect.Uint8, reflect.Uint16, reflect.Uint:
+		v.SetUint(v.Uint() + 1)
+	case reflect.Slice:
+		element := reflect.New(v.Type().Elem()).Elem()
+		if element.Kind() == reflect.String {
+			element.SetString("::b.test:1")
+		} else {
+			element.Index(0).SetString("x")
+		}
+		v.Set(reflect.Append(v, element))
+	default:
+		panic(v.Kind())
 	}
 }
 

@@ -120,6 +120,7 @@ func (r *route) poolKey(s *Settings) string {
 	}
 	if p := r.pre; p != nil {
 		k.add("preproxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.User, p.Password)
+		k.flags(p.HasAuth)
 	}
 	return string(k)
 }
