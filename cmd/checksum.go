@@ -31,9 +31,13 @@ type verification struct {
 }
 
 // holds reports whether r's body is held to the checksum: one that is shown as
-// an error's is not, and a 304 has none. A 416 may say that the body is there.
-func (out *output) holds(r *exchange.Response) bool {
-	return out.check != nil && r.Status != 304 && (r.Continued || r.Status < 400 || out.op.group.Fail == flags.FailNone)
+// an error's is not, and a 304 has none. A 416 may say that the body is there,
+// and --until may want an error.
+func (out *output) holds(r *exchange.Response, o retry.Outcome) bool {
+	if out.check == nil || r.Status == 304 {
+		return false
+	}
+	return r.Continued || r.Status < 400 || o.Class == retry.ClassNone || out.op.group.Fail == flags.FailNone
 }
 
 // reset begins anew, with the sink's own Reset.
@@ -49,7 +53,7 @@ func (v *verification) reset() {
 // error's body is final.
 func (out *output) receive(ctx context.Context, r *exchange.Response, w io.Writer, o retry.Outcome) retry.Outcome {
 	v := out.check
-	if !out.holds(r) {
+	if !out.holds(r, o) {
 		return r.Deliver(ctx, w, o)
 	}
 	if !r.Continued {

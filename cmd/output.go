@@ -119,7 +119,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	switch {
 	case out.op.exchange.From != nil:
 		return out.beside(ctx, r, o)
-	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent || out.op.page != nil):
+	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent || out.op.page != nil && out.capture == nil):
 		return out.excerptOnly(ctx, r, o)
 	case r.Status == 304 && out.isFile() && !(out.op.group.AsCurl && out.op.includesHead()):
 		return r.Deliver(ctx, io.Discard, o)

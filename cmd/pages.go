@@ -203,7 +203,7 @@ func (pg *page) behind(r *exchange.Response) (*request.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	next = next.WithUserinfoOf(pg.first.URL)
+	next = pg.group.client.Upgrade(next.WithUserinfoOf(pg.first.URL))
 	if !pg.group.LocationTrusted && !next.SameOrigin(pg.first.URL) {
 		return nil, &pageError{"the next page is at another origin, " + next.Origin() + "; --location-trusted follows it", retry.ClassRedirect, exitcode.TooManyRedirect}
 	}

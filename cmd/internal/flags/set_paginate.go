@@ -25,6 +25,8 @@ func (p *parser) checkPaginate() error {
 		return usagef("--slurp needs --paginate")
 	case !g.Paginate:
 		return nil
+	case p.wait:
+		return usagef("bide wait takes no --paginate: it looks at one answer")
 	case p.sendsMore():
 		return usagef("--paginate is for GET without a body; -G puts data into the query")
 	case g.IdempotencyKey != "" && g.IdempotencyKey != "auto":
