@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
+	"io"
+	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
@@ -11,10 +13,47 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
+// unbegun ends a run that never got to its operations. One that a signal stopped,
+// while it read a FIFO or waited for a password, leaves its timeline all the same,
+// of what the command line says without the files that it names.
+func unbegun(ctx context.Context, env Env, parse parser, err error) exitcode.Code {
+	code := reportUsage(ctx, env, err)
+	if ctx.Err() == nil {
+		return code
+	}
+	options, perr := parse(env.Args, flags.Env{
+		Getenv: env.Getenv, Stdin: strings.NewReader(""),
+		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil },
+	})
+	if perr != nil || options.Global.Help || options.Global.Version {
+		return code
+	}
+	options.Global.Notes, options.Global.VerboseNotes = nil, nil
+	r := &run{env: env, options: options, redactor: newRedactor(options)}
+	if r.console, perr = newConsole(ctx, env, options); perr != nil {
+		return code
+	}
+	if r.timeline, perr = newTimelineWriter(ctx, env, options, r.console); perr != nil {
+		return code
+	}
+	for i := range options.Groups {
+		code = r.tellAll(ctx, &prepared{Group: &options.Groups[i]}, code, err)
+	}
+	if cerr := r.timeline.close(); cerr != nil {
+		r.console.failure(code, r.redactor.Text(cerr.Error()))
+	}
+	_ = r.console.close() // there is an exit code already
+	return code
+}
+
 // refuseAll ends the operations of a group whose flags name what cannot be
 // read: one error line, a timeline for each.
 func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Code {
-	code := r.refuse(ctx, err)
+	return r.tellAll(ctx, g, r.refuse(ctx, err), err)
+}
+
+// tellAll writes the timelines of a group's operations, none of which began.
+func (r *run) tellAll(ctx context.Context, g *prepared, code exitcode.Code, err error) exitcode.Code {
 	for _, arg := range g.URLs {
 		r.index++
 		op := &operation{run: r, index: r.index, group: g, given: arg.URL}

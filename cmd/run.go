@@ -63,12 +63,15 @@ func runRequests(ctx context.Context, env Env) exitcode.Code {
 	return requests(ctx, env, flags.Parse, "")
 }
 
+// parser reads a command line.
+type parser func(args []string, env flags.Env) (*flags.Options, error)
+
 // requests runs a command line of requests that parse reads. help is the topic
 // of a plain -h.
-func requests(ctx context.Context, env Env, parse func([]string, flags.Env) (*flags.Options, error), help string) exitcode.Code {
+func requests(ctx context.Context, env Env, parse parser, help string) exitcode.Code {
 	options, err := abandonable(ctx, func() (*flags.Options, error) { return parse(env.Args, parseEnv(env)) })
 	if err != nil {
-		return reportUsage(ctx, env, err)
+		return unbegun(ctx, env, parse, err)
 	}
 	if options.Global.Help {
 		return printHelp(env, cmp.Or(options.Global.HelpCategory, help))
@@ -78,11 +81,11 @@ func requests(ctx context.Context, env Env, parse func([]string, flags.Env) (*fl
 	}
 	flags.ScrubArgs(env.Argv, options.Secrets)
 	if err := askPasswords(ctx, env, options); err != nil {
-		return reportUsage(ctx, env, err)
+		return unbegun(ctx, env, parse, err)
 	}
 	r, err := abandonable(ctx, func() (*run, error) { return newRun(ctx, env, options) })
 	if err != nil {
-		return reportUsage(ctx, env, err)
+		return unbegun(ctx, env, parse, err)
 	}
 	r.hintAtShell()
 	code := r.operations(ctx)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bidehttp/bide/render"
+	"github.com/bidehttp/bide/render/rendertest"
 	"github.com/bidehttp/bide/retry/retrytest"
 )
 
@@ -152,5 +153,37 @@ func TestSlowReader(t *testing.T) {
 				t.Errorf("exit %d, %d bytes: %s", code, len(all), stderr)
 			}
 		})
+	}
+}
+
+// TestInterruptedReads: R10.1, a signal while a file that a flag names keeps the
+// process waiting: nothing is sent, and the timeline is there.
+func TestInterruptedReads(t *testing.T) {
+	s := retrytest.Serve(t, "200")
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"-K", fifo}, {"-b", fifo}, {"-H", "@" + fifo}, {"-d", "@" + fifo}, {"-F", "f=<" + fifo}, {"-w", "@" + fifo},
+		{"--netrc-file", fifo}, {"--variable", "v@" + fifo}, {"--hsts", fifo}, {"--json", "@" + fifo}, {"--etag-compare", fifo},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "timeline.json")
+			env, _, stderr := testEnv(append([]string{"-q", "-sS", "--timeline-file", file, s.URL}, args...)...)
+			signals := make(chan os.Signal, 1)
+			env.Signals = signals
+			time.AfterFunc(50*time.Millisecond, func() { signals <- os.Interrupt })
+			if code := Main(t.Context(), env); code != 130 {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+			docs := rendertest.Valid(t, []byte(readText(t, file)))
+			if len(docs) != 1 || docs[0].Outcome.Reason != "canceled" || docs[0].Outcome.ExitCode != 130 || docs[0].Operation.URL != s.URL {
+				t.Errorf("told: %s", readText(t, file))
+			}
+		})
+	}
+	if n := len(s.Log().Records); n > 0 {
+		t.Errorf("%d requests", n)
 	}
 }
