@@ -23,8 +23,6 @@ const (
 	maxCodings = 5
 	// maxWindow is the largest zstd window, libzstd's own default limit.
 	maxWindow = 128 << 20
-	// maxExtra is how much may follow the end of a coded stream before that is an error.
-	maxExtra = 64 << 10
 )
 
 // transferMark tells transfer codings, which every client must undo, from the
@@ -193,16 +191,13 @@ func (l *layer) Read(p []byte) (int, error) {
 }
 
 // rest reads on to the source's own end: the framing may still tell that the
-// body is not whole, and the connection is wanted again.
+// body is not whole, and the connection is wanted again. What follows a stream
+// is no part of it, and is not left out in silence.
 func (l *layer) rest() error {
-	n, err := io.CopyN(io.Discard, l.buf, maxExtra+1)
-	switch {
-	case err != nil: // io.EOF: as it should be
-		return err
-	case n > maxExtra:
-		return undecodable(fmt.Errorf("data after the end of the %s stream", l.name))
+	if _, err := l.buf.ReadByte(); err != nil {
+		return err // io.EOF: as it should be
 	}
-	return io.EOF
+	return undecodable(unencoding(fmt.Errorf("data after the end of the %s stream", l.name)))
 }
 
 // explain gives a decoder's error its class. The source's own goes first: some

@@ -62,6 +62,8 @@ func classOf(err error) (retry.Class, exitcode.Code) {
 	return c.RetryClass(), e.ExitCode()
 }
 
+func second[T any](_ T, err error) error { return err }
+
 func TestDecode(t *testing.T) {
 	plain := append([]byte("some text, some text. "), retrytest.Pattern(300_000)...)
 	for _, name := range []string{"gzip", "x-gzip", "deflate", "raw", "br", "zstd"} {
@@ -90,10 +92,26 @@ func TestDecode(t *testing.T) {
 			}
 		})
 		t.Run(name+"/truncated_anywhere", func(t *testing.T) {
-			for _, n := range []int{1, 2, 5, 11, len(coded) / 2, len(coded) - 1} {
-				_, err := read(coded[:n])
+			short := encode(t, name, plain[:3000])
+			for n := range len(short) - 1 {
+				if class, code := classOf(second(read(short[:n+1]))); class != retry.ClassTruncated || code != exitcode.Truncated {
+					t.Errorf("cut at %d of %d: %s", n+1, len(short), class)
+				}
+			}
+			for _, n := range []int{len(coded) / 2, len(coded) - 1} {
+				got, err := read(coded[:n])
+				if !bytes.HasPrefix(plain, got) {
+					t.Errorf("cut at %d of %d: wrong text", n, len(coded))
+				}
 				if class, code := classOf(err); class != retry.ClassTruncated || code != exitcode.Truncated {
 					t.Errorf("cut at %d of %d: %v (%s)", n, len(coded), err, class)
+				}
+			}
+		})
+		t.Run(name+"/garbage_after_it", func(t *testing.T) {
+			for _, garbage := range []string{"\x00\x00\x00\x00", "garbage", strings.Repeat("x", 100_000)} {
+				if class, code := classOf(second(read(append(bytes.Clone(coded), garbage...)))); class != retry.ClassDecode || code != exitcode.Decode {
+					t.Errorf("%d bytes: %s, %d", len(garbage), class, code)
 				}
 			}
 		})
