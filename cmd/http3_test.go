@@ -29,7 +29,7 @@ func (p *pki) serveHTTP3(t *testing.T, h http.HandlerFunc) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &http3.Server{Handler: h, TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{p.server}})}
+	s := &http3.Server{Handler: h, ConnContext: withQUICConn, TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{p.server}})}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Serve(udp) }()
 	t.Cleanup(func() {
@@ -239,5 +239,55 @@ func TestHTTP3Canceled(t *testing.T) {
 	env, _, _ := testEnv("-q", "-s", "--cacert", filepath.Join(p.dir, "ca.pem"), "--http3-only", "https://localhost:"+port)
 	if code := Main(ctx, env); code != 130 {
 		t.Errorf("exit %d", code)
+	}
+}
+
+// TestR2_2b_http3: an answer that overtakes the upload, which then goes on, is
+// not wanted any more, or breaks off.
+func TestR2_2b_http3(t *testing.T) {
+	p := newPKI(t)
+	const size = 3 << 20
+	file := filepath.Join(t.TempDir(), "body")
+	writeText(t, file, strings.Repeat("0123456789abcdef", size/16))
+	var read atomic.Int64
+	early := func(w http.ResponseWriter) {
+		fmt.Fprint(w, "early")
+		w.(http.Flusher).Flush()
+	}
+	port := p.serveHTTP3(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/ended" {
+			early(w)
+		}
+		switch r.URL.Path {
+		case "/reads":
+			n, _ := io.Copy(io.Discard, r.Body)
+			read.Store(n)
+		case "/ended":
+			w.(http.Flusher).Flush()
+			stream, err := w.(http3.HTTPStreamer).HTTPStream()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(stream, "early")
+			_ = stream.Close() // the answer is whole
+			_, _ = io.Copy(io.Discard, stream)
+		case "/lost":
+			time.Sleep(50 * time.Millisecond)
+			_ = r.Context().Value(quicConn{}).(*quic.Conn).CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeInternalError), "")
+		}
+	})
+	for path, tt := range map[string]struct {
+		code int
+		sent bool // all of it
+		read int64
+	}{"/reads": {0, true, size}, "/ended": {0, true, 0}, "/unread": {0, false, 0}, "/lost": {95, false, 0}} {
+		t.Run(path, func(t *testing.T) {
+			read.Store(0)
+			r, doc := p.bide(t, "--http3-only", "--attempts", "1", "-T", file, "https://localhost:"+port+path)
+			sent := doc.Attempts[0].SentBytes
+			if r.code != tt.code || tt.code == 0 && r.stdout != "early" || (sent == size) != tt.sent || read.Load() != tt.read {
+				t.Errorf("exit %d, %q, %d sent, %d read: %s", r.code, r.stdout, sent, read.Load(), r.stderr)
+			}
+		})
 	}
 }

@@ -60,10 +60,12 @@ func (f *flight3) finish(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = &worded{fmt.Sprintf("transfer closed with %d bytes remaining to read", f.left), err}
 		return fault(retry.ClassTruncated, exitcode.Truncated, retry.SentMaybe, retry.PhaseBody, err)
-	default:
-		_, _, err = verdict3(err)
 	}
-	return fault(retry.ClassTruncated, exitcode.HTTP3, retry.SentMaybe, retry.PhaseBody, err)
+	class, _, text := verdict3(err)
+	if h3 := (*http3.Error)(nil); class != retry.ClassProtocol || errors.As(err, &h3) {
+		class = retry.ClassTruncated // whatever the code, it ended in the middle
+	}
+	return fault(class, exitcode.HTTP3, retry.SentMaybe, retry.PhaseBody, text)
 }
 
 // outlive waits for the end of an upload that a success overtook. The peer may
