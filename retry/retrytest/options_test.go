@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -303,5 +304,24 @@ func TestServer_Close_ends_what_hangs(t *testing.T) {
 		}
 		s.Close()
 		<-done
+	}
+}
+
+// TestWithListenDelayKeepsThePort: until the server listens, connections are
+// refused and nobody else gets its port.
+func TestWithListenDelayKeepsThePort(t *testing.T) {
+	s := Serve(t, "200", WithListenDelay(time.Hour))
+	addr := net.JoinHostPort(s.Host, s.Port)
+	if c, err := net.Dial("tcp", addr); err == nil {
+		_ = c.Close()
+		t.Error("a connection before it listens")
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return
+	}
+	_ = l.Close()
+	if runtime.GOOS == "linux" {
+		t.Error("the port was to be had")
 	}
 }

@@ -51,6 +51,7 @@ type Server struct {
 	exit     time.Duration
 	hasExit  bool
 	results  map[string]*keyedResult // the idempotent stub's memory
+	release  func()                  // of the port, where it is listened on later
 }
 
 // cursor is where a route's script stands.
@@ -104,7 +105,7 @@ func New(script string, opts ...Option) (*Server, error) {
 		if err := l.Close(); err != nil {
 			return nil, fmt.Errorf("listen: %w", err)
 		}
-		l = nil
+		l, s.release = nil, reserve(addr)
 	}
 	s.running.Add(1)
 	go s.accept(l, addr)
@@ -129,7 +130,9 @@ func (s *Server) place(addr string) {
 func (s *Server) accept(l net.Listener, addr string) {
 	defer s.running.Done()
 	if l == nil {
-		if !s.sleep(s.cfg.listenDelay) {
+		slept := s.sleep(s.cfg.listenDelay)
+		s.release()
+		if !slept {
 			return
 		}
 		for {

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package retrytest
+
+// reserve keeps nothing here.
+func reserve(string) (release func()) { return func() {} }
