@@ -96,7 +96,7 @@ func (op *operation) event(e retry.Event, took time.Duration) render.Event {
 		return render.Responded{
 			EventHead: op.head(e), DurationMS: render.MS(took), Status: a.Status, Class: a.Class,
 			Phase: a.Phase, Sent: a.Sent, Error: a.Error, Server: a.Server,
-			ResumedFromBytes: a.ResumedFromBytes, Checksum: a.Checksum,
+			ResumedFromBytes: a.ResumedFromBytes, Checksum: a.Checksum, Until: a.Until,
 		}
 	case retry.EventWait:
 		return render.Waiting{

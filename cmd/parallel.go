@@ -34,6 +34,7 @@ type crew struct {
 
 	mu        sync.Mutex
 	code      exitcode.Code
+	over      bool    // an operation ended the others: their codes do not count
 	lanes     []*lane // of the workers
 	transfers map[*exchange.Response]struct{}
 }
@@ -190,9 +191,10 @@ func (c *crew) ended(code exitcode.Code) {
 	hopeless := c.run.options.Global.Wait && code != exitcode.Temporary
 	early := c.run.options.Global.FailEarly || hopeless
 	c.mu.Lock()
-	if !early || c.code == exitcode.OK || hopeless && c.code == exitcode.Temporary {
+	if !c.over && (!early || c.code == exitcode.OK || hopeless) {
 		c.code = code
 	}
+	c.over = c.over || early
 	c.mu.Unlock()
 	if early {
 		c.cancel(earlyError{})

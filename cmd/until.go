@@ -46,7 +46,7 @@ func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Ou
 	for i, f := range r.Header {
 		answer.Header[i] = until.Field{Name: f.Name, Value: f.Value}
 	}
-	if !eventStream(r) { // which has no end to read up to
+	if !eventStream(r) && r.Method != "HEAD" { // the one has no end to read up to, the other no body
 		var err error
 		if answer.Body, answer.Whole, err = r.Preview(ctx, until.BodyLimit); err != nil {
 			return op.brokenAhead(ctx, r, o)

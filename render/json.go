@@ -152,6 +152,8 @@ type Responded struct {
 	// ResumedFromBytes is where the body went on, null where it began anew.
 	ResumedFromBytes *int64    `json:"resumed_from_bytes"`
 	Checksum         *Checksum `json:"checksum"`
+	// Until is whether --until was true of the answer, null where it was not asked.
+	Until *bool `json:"until"`
 }
 
 // Waiting is the event "wait", sent when the wait begins.

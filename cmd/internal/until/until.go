@@ -92,8 +92,8 @@ func (e *Expr) Holds(ctx context.Context, a Answer) (bool, error) {
 // Wants reports whether an expression that is true of a asks for a's status
 // itself: with another one it would not be true.
 func (e *Expr) Wants(ctx context.Context, a Answer) bool {
-	input := a.input()
 	for _, other := range [...]int{200, 599} {
+		input := a.input() // a run that was given up may still read its own
 		input["status"] = other
 		if holds, err := e.run(ctx, input); err == nil && !holds {
 			return true
