@@ -30,9 +30,10 @@ func runMock(ctx context.Context, env Env, args []string) exitcode.Code {
 		environ = env.Environ()
 	}
 	_, terminal := env.Terminal(env.Stdin)
+	_, watched := env.Terminal(env.Stderr)
 	restorePipes()
 	return mock.Run(ctx, mock.Process{
-		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Environ: environ, Signals: env.Signals, Terminal: terminal,
+		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Environ: environ, Signals: env.Signals, Terminal: terminal, Watched: watched,
 		Now: env.Clock.Wall, Version: version, Redactor: &render.Redactor{NoRedact: o.Global.NoRedact},
 	}, mock.Options{
 		Script: o.Script, Routes: o.Routes, Expect: o.Expect, GroupBy: o.GroupBy, LogFile: o.LogFile, JUnitFile: o.JUnitFile,

@@ -110,3 +110,16 @@ func TestWithAddress_all(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
+
+func TestWithObserver(t *testing.T) {
+	told := make(chan Record, 2)
+	s := Serve(t, "503, reset", WithObserver(func(r Record) { told <- r }))
+	for range 2 {
+		_, _, _, _ = get(t, client(t), s.URL+"/a\x7f")
+	}
+	for _, want := range []string{"GET /a%7F  -> 503", "GET /a%7F  -> reset"} {
+		if r := <-told; !r.HasDone || !strings.HasSuffix(r.String(), want) {
+			t.Errorf("%s, want %s", r.String(), want)
+		}
+	}
+}

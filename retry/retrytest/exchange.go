@@ -123,9 +123,17 @@ func (x *exchange) effect() {
 // done notes that nothing more will be sent.
 func (x *exchange) done() {
 	x.s.mu.Lock()
-	defer x.s.mu.Unlock()
 	x.rec.Done, x.rec.HasDone = x.s.now(), true
 	x.settle()
+	var told Record
+	observe := x.s.cfg.observer != nil && !x.control
+	if observe {
+		told = x.rec.snapshot()
+	}
+	x.s.mu.Unlock()
+	if observe {
+		x.s.cfg.observer(told)
+	}
 }
 
 // perform answers on c. It reports whether the connection (or stream) ended as

@@ -239,18 +239,22 @@ func (l *Log) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s\n", counted(len(l.Records), "request"), counted(l.Connections, "connection"))
 	for i := range l.Records {
-		r := &l.Records[i]
-		gap := ""
-		if r.Attempt > 1 {
-			gap = fmt.Sprintf("gap %.3fs", r.Gap.Seconds())
-		}
-		fmt.Fprintf(&b, "%3d  at %8.3fs  %-12s  conn %d  %s %s", r.Number, r.Arrival.Seconds(), gap, r.Connection, escape(r.Method), escape(r.Path))
-		if r.BodyBytes > 0 {
-			fmt.Fprintf(&b, "  %d bytes", r.BodyBytes)
-		}
-		fmt.Fprintf(&b, "  -> %s\n", r.told())
+		b.WriteString(l.Records[i].String() + "\n")
 	}
 	return b.String()
+}
+
+// String is the record's line in Log.String.
+func (r *Record) String() string {
+	gap := ""
+	if r.Attempt > 1 {
+		gap = fmt.Sprintf("gap %.3fs", r.Gap.Seconds())
+	}
+	line := fmt.Sprintf("%3d  at %8.3fs  %-12s  conn %d  %s %s", r.Number, r.Arrival.Seconds(), gap, r.Connection, escape(r.Method), escape(r.Path))
+	if r.BodyBytes > 0 {
+		line += fmt.Sprintf("  %d bytes", r.BodyBytes)
+	}
+	return line + "  -> " + r.told()
 }
 
 // told is what was answered, on one line.

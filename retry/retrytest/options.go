@@ -19,6 +19,7 @@ type config struct {
 	proxy       bool
 	proxyTo     string
 	hidden      func(header string) bool
+	observer    func(Record)
 	control     func(*Server, *Record) Reply
 	controlPath string
 }
@@ -52,6 +53,11 @@ func WithDir(dir string) Option { return func(c *config) { c.dir = dir } }
 
 // WithListenDelay leaves the port closed for d: until then connections are refused.
 func WithListenDelay(d time.Duration) Option { return func(c *config) { c.listenDelay = d } }
+
+// WithObserver tells f of each logged request as soon as nothing more will be
+// sent to it. Its Group, Attempt and gaps are not known yet. f is called from many
+// goroutines.
+func WithObserver(f func(Record)) Option { return func(c *config) { c.observer = f } }
 
 // Reply is an answer of a control function.
 type Reply struct {

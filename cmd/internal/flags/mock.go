@@ -75,7 +75,7 @@ func mockFlags() []Flag {
 		{Name: "listen", Arg: "[HOST:]PORT", Kind: Value, Own: true, Default: defaultListen, Help: "Where to listen; port 0 is a free one",
 			Long: "Other hosts than a loopback address let other machines in.",
 			set:  func(p *parser, v string) (err error) { goal(p).Listen, err = parseListen(v); return err }},
-		{Name: "tls", Kind: Switch, Own: true, Help: "Speak TLS, with a certificate of a CA of its own (MOCK_CACERT)", Long: "HTTP/2 is offered then.",
+		{Name: "tls", Kind: Switch, Own: true, Help: "Speak TLS, with a certificate of a CA of its own (MOCK_CACERT)", Long: "HTTP/2 is offered in the handshake. Without TLS it is spoken with clients that begin with it.",
 			on: func(p *parser, _ bool) error { goal(p).TLS = true; return nil }},
 		{Name: "linger", Arg: "D", Kind: Value, Own: true, Default: "300ms", Help: "How long to wait for late requests after CMD's end", dur: func(p *parser) *time.Duration { return &goal(p).Linger }},
 		{Name: "timeout", Arg: "D", Kind: Value, Own: true, Help: "End CMD after that: SIGTERM, 5s later SIGKILL",

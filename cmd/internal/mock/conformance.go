@@ -93,7 +93,7 @@ func (m *program) try(ctx context.Context, r row) finding {
 		return finding{row: r, err: err}
 	}
 	defer s.Close()
-	env, remove, err := clientEnv(s)
+	env, remove, err := m.clientEnv(s)
 	if err != nil {
 		return finding{row: r, err: err}
 	}
@@ -103,7 +103,7 @@ func (m *program) try(ctx context.Context, r row) finding {
 		return finding{row: r, err: fmt.Errorf("the command's output: %w", err)}
 	}
 	defer func() { _ = out.Close(); _ = os.Remove(out.Name()) }()
-	c := command{args: m.Command, env: append(append([]string{}, m.Environ...), env...), stdout: out, stderr: out, timeout: m.Timeout}
+	c := command{args: m.Command, env: env, stdout: out, stderr: out, timeout: m.Timeout}
 	if f.end, f.err = c.run(ctx, s.MarkExit); f.err != nil {
 		return f
 	}

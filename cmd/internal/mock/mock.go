@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,8 @@ type Process struct {
 	// Terminal: standard input is one, so that the terminal itself sends Ctrl-C to
 	// the command.
 	Terminal bool
+	// Watched: standard error is a terminal.
+	Watched  bool
 	Now      func() time.Time
 	Version  string
 	Redactor *render.Redactor
@@ -75,9 +78,9 @@ func (o *Options) text() string {
 
 // server starts the scripted server.
 func (m *program) server(script string, more ...retrytest.Option) (*retrytest.Server, error) {
-	opts := append([]retrytest.Option{retrytest.WithAddress(m.Listen), retrytest.WithHidden(m.Redactor.Sensitive)}, more...)
+	opts := append([]retrytest.Option{retrytest.WithAddress(m.Listen), retrytest.WithHTTP2(), retrytest.WithHidden(m.Redactor.Sensitive)}, more...)
 	if m.TLS {
-		opts = append(opts, retrytest.WithTLS(), retrytest.WithHTTP2())
+		opts = append(opts, retrytest.WithTLS())
 	}
 	return retrytest.New(script, opts...)
 }
@@ -95,7 +98,7 @@ func (m *program) around(ctx context.Context) exitcode.Code {
 		return m.fail(exitcode.Usage, err)
 	}
 	defer s.Close()
-	env, remove, err := clientEnv(s)
+	env, remove, err := m.clientEnv(s)
 	if err != nil {
 		return m.fail(exitcode.Output, err)
 	}
@@ -105,7 +108,7 @@ func (m *program) around(ctx context.Context) exitcode.Code {
 		stdout = m.Stderr // standard output is the document's
 	}
 	end, err := command{
-		args: m.Command, env: append(m.Environ, env...), stdin: m.Stdin, stdout: stdout, stderr: m.Stderr,
+		args: m.Command, env: env, stdin: m.Stdin, stdout: stdout, stderr: m.Stderr,
 		timeout: m.Timeout, signals: m.Signals, terminal: m.Terminal,
 	}.run(ctx, s.MarkExit)
 	if err != nil {
@@ -128,14 +131,18 @@ func (m *program) linger(ctx context.Context) {
 	}
 }
 
-// serve answers until a signal comes.
+// serve answers until a signal comes. Who watches sees each request at once.
 func (m *program) serve(ctx context.Context) exitcode.Code {
-	s, err := m.server(m.text(), retrytest.WithControl(controlPath, m.control))
+	opts := []retrytest.Option{retrytest.WithControl(controlPath, m.control)}
+	if m.Watched {
+		opts = append(opts, retrytest.WithObserver(func(r retrytest.Record) { fmt.Fprintln(m.Stderr, r.String()) }))
+	}
+	s, err := m.server(m.text(), opts...)
 	if err != nil {
 		return m.fail(exitcode.Usage, err)
 	}
 	defer s.Close()
-	_, remove, err := clientEnv(s)
+	_, remove, err := m.clientEnv(s)
 	if err != nil {
 		return m.fail(exitcode.Output, err)
 	}
@@ -155,10 +162,31 @@ func (m *program) serve(ctx context.Context) exitcode.Code {
 	return m.publish(m.report(s, nil))
 }
 
-// clientEnv is what the client finds in its environment, and what removes the
-// file of the CA's certificate afterwards.
-func clientEnv(s *retrytest.Server) (env []string, remove func(), err error) {
-	env = []string{"MOCK_URL=" + s.URL, "MOCK_HOST=" + s.Host, "MOCK_PORT=" + s.Port}
+// bypass adds the server's host to NO_PROXY where the environment names a proxy:
+// it would look for the server on its own loopback interface.
+func bypass(environ []string, host string) []string {
+	proxied, except := false, ""
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		switch strings.ToLower(name) {
+		case "http_proxy", "https_proxy", "all_proxy":
+			proxied = proxied || value != ""
+		case "no_proxy":
+			except = value
+		}
+	}
+	if !proxied || except == "*" {
+		return nil
+	}
+	except = strings.TrimPrefix(except+","+host, ",")
+	return []string{"NO_PROXY=" + except, "no_proxy=" + except}
+}
+
+// clientEnv is the client's environment, and what removes the file of the CA's
+// certificate afterwards.
+func (m *program) clientEnv(s *retrytest.Server) (env []string, remove func(), err error) {
+	env = slices.Concat(m.Environ, bypass(m.Environ, s.Host))
+	env = append(env, "MOCK_URL="+s.URL, "MOCK_HOST="+s.Host, "MOCK_PORT="+s.Port)
 	pem := s.CACert()
 	if pem == nil {
 		return env, func() {}, nil

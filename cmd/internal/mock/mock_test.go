@@ -365,3 +365,21 @@ func fits(t *testing.T, document string) {
 		t.Errorf("%v in %s", err, document)
 	}
 }
+
+func TestBypass(t *testing.T) {
+	for environ, want := range map[string]string{
+		"A=1":                             "",
+		"http_proxy=":                     "",
+		"http_proxy=http://p":             "127.0.0.1",
+		"HTTPS_PROXY=http://p no_proxy=a": "a,127.0.0.1",
+		"ALL_PROXY=http://p NO_PROXY=*":   "",
+	} {
+		got := strings.Join(bypass(strings.Fields(environ), "127.0.0.1"), " ")
+		if want != "" {
+			want = "NO_PROXY=" + want + " no_proxy=" + want
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", environ, got, want)
+		}
+	}
+}
