@@ -99,7 +99,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		ExpectTimeout:    op.group.Expect100Timeout,
 		IgnoreLength:     op.group.IgnoreContentLength,
 		Raw:              op.group.Raw,
-		Resend:           op.group.AsCurl,
+		AsCurl:           op.group.AsCurl,
 		LimitRate:        op.group.LimitRate,
 		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
 		HeadOnly:         op.group.Head && op.template.Method != "HEAD",

@@ -37,6 +37,8 @@ type attempt struct {
 	ctx context.Context
 	r   *Response
 	at  hopState
+	// http10: an answer was in HTTP/1.0.
+	http10 bool
 	// challenges answered so far: a server that always has another is given up.
 	challenges int
 }
@@ -239,6 +241,12 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 		r.ReceivedBytes = r.Received()
 		return o
 	}
+	if n := len(x.resp.Codings); n > 0 && op.AsCurl && !op.Raw && !op.Template.TE {
+		x.live.settle()
+		o.Class, o.Phase = retry.ClassDecode, retry.PhaseBody
+		o.Err = undecodable(words(fmt.Sprintf("Unsolicited Transfer-Encoding (%.40q) found", x.resp.Codings[n-1])))
+		return o
+	}
 	r.live = x.live
 	r.ReceivedBytes = r.Received()
 	if s := o.Status; s == 408 || s == 421 {
@@ -250,7 +258,7 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 	}
 	x.live.op, x.live.rest = op, a.resumable(x, x.live)
 	limit := op.MaxFileSize
-	if limit > 0 && x.resp.Length > limit-r.ResumedFrom && o.Class == retry.ClassNone {
+	if limit > 0 && (x.resp.Vast || x.resp.Length > limit-r.ResumedFrom) && o.Class == retry.ClassNone {
 		x.live.settle()
 		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
 		return o

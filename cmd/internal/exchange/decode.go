@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -63,7 +64,7 @@ func contentCodings(list []string) []string {
 // class decode (exit 61), or truncated where a coded stream ends early.
 func decode(src io.Reader, codings []string) (io.Reader, error) {
 	if len(codings) > maxCodings {
-		return nil, undecodable(fmt.Errorf("more than %d content codings", maxCodings))
+		return nil, undecodable(words(fmt.Sprintf("Reject response due to more than %d content encodings", maxCodings)))
 	}
 	for i := len(codings) - 1; i >= 0; i-- {
 		name := strings.TrimPrefix(codings[i], transferMark)
@@ -107,10 +108,11 @@ type members struct {
 }
 
 func openGzip(r *bufio.Reader) (io.Reader, error) {
-	if err := gzipMagic(r); err != nil {
+	head, err := gzipHead(r)
+	if err != nil {
 		return nil, err
 	}
-	member, err := gzip.NewReader(r)
+	member, err := gzip.NewReader(head)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +128,11 @@ func (m *members) Read(p []byte) (int, error) {
 	if _, err := m.src.Peek(1); err != nil {
 		return n, err
 	}
-	if err := gzipMagic(m.src); err != nil {
+	head, err := gzipHead(m.src)
+	if err != nil {
 		return n, err
 	}
-	if err := m.Reset(m.src); err != nil {
+	if err := m.Reset(head); err != nil {
 		return n, err
 	}
 	m.Multistream(false)
@@ -146,6 +149,91 @@ func gzipMagic(r *bufio.Reader) error {
 		return errNotGzip
 	}
 	return nil
+}
+
+// The flags of a member's header (RFC 1952 §2.3.1).
+const (
+	gzipCRC     = 1 << 1
+	gzipExtra   = 1 << 2
+	gzipName    = 1 << 3
+	gzipComment = 1 << 4
+)
+
+// headed gives a member's bare header before what follows its real one.
+type headed struct {
+	head []byte
+	*bufio.Reader
+}
+
+func (h *headed) Read(p []byte) (int, error) {
+	if len(h.head) == 0 {
+		return h.Reader.Read(p)
+	}
+	n := copy(p, h.head)
+	h.head = h.head[n:]
+	return n, nil
+}
+
+func (h *headed) ReadByte() (byte, error) {
+	if len(h.head) == 0 {
+		return h.Reader.ReadByte()
+	}
+	c := h.head[0]
+	h.head = h.head[1:]
+	return c, nil
+}
+
+// gzipHead is r without the name, comment and extra field of the member that
+// begins there: Go's reader takes short ones alone.
+func gzipHead(r *bufio.Reader) (io.Reader, error) {
+	if err := gzipMagic(r); err != nil {
+		return nil, err
+	}
+	const size, flags = 10, 3
+	head, err := r.Peek(size)
+	if err != nil || head[flags]&(gzipExtra|gzipName|gzipComment) == 0 {
+		return r, nil // as it is; what is wrong with it the decoder says
+	}
+	bare := bytes.Clone(head)
+	has := func(flag byte) bool { return bare[flags]&flag != 0 }
+	if _, err := r.Discard(size); err != nil {
+		return nil, err
+	}
+	if has(gzipExtra) {
+		var length [2]byte
+		if _, err := io.ReadFull(r, length[:]); err != nil {
+			return nil, err
+		}
+		if _, err := r.Discard(int(length[0]) | int(length[1])<<8); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range [...]byte{gzipName, gzipComment} {
+		if has(text) {
+			if err := discardText(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if has(gzipCRC) {
+		if _, err := r.Discard(2); err != nil {
+			return nil, err
+		}
+	}
+	bare[flags] = 0
+	return &headed{bare, r}, nil
+}
+
+// discardText skips bytes up to a NUL.
+func discardText(r *bufio.Reader) error {
+	for {
+		switch _, err := r.ReadSlice(0); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return err
+		}
+	}
 }
 
 // openDeflate reads the zlib format, which "deflate" means (RFC 9110 §8.4.1.2),

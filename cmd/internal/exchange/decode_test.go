@@ -185,6 +185,40 @@ func TestDecode(t *testing.T) {
 }
 
 // TestCompressed: what the header says, from the wire to the output.
+// TestGzipHeader: a member may have a name, a comment and an extra field of any size.
+func TestGzipHeader(t *testing.T) {
+	var b bytes.Buffer
+	for _, text := range []string{"one ", "two"} {
+		w := gzip.NewWriter(&b)
+		w.Name, w.Comment, w.Extra = strings.Repeat("n", 5000), strings.Repeat("c", 100_000), make([]byte, 60_000)
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := b.Bytes()
+	for _, cut := range []int{0, len(whole) - 3, len(whole) / 2, 12, 200} {
+		in := whole
+		if cut > 0 {
+			in = whole[:cut]
+		}
+		r, err := decode(bytes.NewReader(in), []string{"gzip"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		class, _ := classOf(err)
+		switch {
+		case cut == 0 && (err != nil || string(got) != "one two"):
+			t.Errorf("%q, %v", got, err)
+		case cut > 0 && class != retry.ClassTruncated:
+			t.Errorf("cut at %d: %q, %v", cut, got, err)
+		}
+	}
+}
+
 func TestCompressed(t *testing.T) {
 	dir := t.TempDir()
 	plain := []byte("decoded text")

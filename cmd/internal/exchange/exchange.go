@@ -58,9 +58,11 @@ type Operation struct {
 	NoConnectBlocks bool
 	// ExpectTimeout is how long a body waits for 100 (Continue); 0 is curl's second.
 	ExpectTimeout time.Duration
-	// Resend lets a request go out once more, whatever its method, where a reused
-	// connection broke off without a byte of an answer (--as-curl, R1.1b).
-	Resend       bool
+	// AsCurl lets a request go out once more, whatever its method, where a reused
+	// connection broke off without a byte of an answer (R1.1b), takes a
+	// Content-Length that no number can hold as none, and sends no upload of unknown
+	// length by HTTP/1.0.
+	AsCurl       bool
 	IgnoreLength bool // --ignore-content-length
 	Raw          bool // --raw: no coding is decoded
 	HTTP09       bool // --http0.9

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,12 @@ func (a *attempt) next(x *answer) (*hopState, error) {
 	}
 	to, err := a.at.url.Resolve(location)
 	if !a.op.Template.Follow && !a.op.polls(status) {
-		if err == nil {
+		var refused *request.Error
+		switch {
+		case err == nil:
 			a.r.RedirectURL = to.String()
+		case errors.As(err, &refused) && refused.Code == exitcode.BadProtocol:
+			a.r.RedirectURL = location // of a scheme that is not spoken here
 		}
 		return nil, nil
 	}

@@ -36,7 +36,7 @@ func TestReusedConnection(t *testing.T) {
 				body = "x"
 			}
 			op := operation(cl, template(t, c.method, s.URL, body))
-			op.Resend, op.Policy.Attempts = c.any, c.attempts
+			op.AsCurl, op.Policy.Attempts = c.any, c.attempts
 			r, o, _ := get(t, op)
 			if n := len(s.Log().Records); n != c.want || len(r.Hops) != c.want-1 || !r.Hops[0].Reused {
 				t.Errorf("%d requests, hops %+v; want %d", n, r.Hops, c.want)

@@ -57,7 +57,7 @@ func (a *attempt) send() (*answer, error) {
 // (R1.1b): else one attempt is one, and the policy decides about another.
 func (a *attempt) mayResend(err error) bool {
 	var te *transport.Error
-	if !a.op.Resend || !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].HeaderIn > 0 {
+	if !a.op.AsCurl || !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].HeaderIn > 0 {
 		return false
 	}
 	return !a.at.body || a.op.Template.Body.Replay() == nil
@@ -132,7 +132,11 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		l.end()
 		closeBody(body)
 		a.failed(hop, timing, err)
+		a.broken(resp)
 		return nil, hop.Reused, err
+	}
+	if resp.Proto == "HTTP/1.0" {
+		a.http10, conn.HTTP10 = true, true
 	}
 	x = &answer{resp: resp, keyed: head.Keyed, auth: creds, expected: head.Expect, body: live{
 		client: c, conn: conn, body: resp.Body, link: l, upload: body, trace: c.Trace,
@@ -173,7 +177,8 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 	switch {
 	case conn.ALPN == "h2", conn.ALPN == "h3":
 		spoken = "2"
-	case s.HTTP == "1.0":
+	case s.HTTP == "1.0", a.http10, conn.HTTP10:
+		// Who has answered in HTTP/1.0 is spoken to in it from then on, as curl does.
 		version, spoken = "1.0", "1.0"
 	}
 	hop := request.HopState{
@@ -199,7 +204,7 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 	req := &wire.Request{
 		Method: a.at.method, Scheme: u.Scheme, Path: u.RequestTarget(),
 		Target: u.RequestTarget(), Version: version, Header: wireFields(head.Fields),
-		IgnoreLength: op.IgnoreLength, Raw: op.Raw, HTTP09: op.HTTP09,
+		IgnoreLength: op.IgnoreLength, Lenient: op.AsCurl, Raw: op.Raw, HTTP09: op.HTTP09,
 		Now: op.Client.Clock.Mono, Progress: op.Uploaded, Trace: op.Client.Trace,
 	}
 	if spoken == "2" {
@@ -213,8 +218,11 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 	}
 	if body != nil {
 		req.Body, req.Length = body, length
-		if head.Chunked {
+		switch {
+		case head.Chunked, op.AsCurl && spoken == "1.0" && head.Unknown:
 			req.Length = -1
+		case head.Length > 0:
+			req.Length = head.Length
 		}
 	}
 	if head.Expect {
@@ -317,6 +325,17 @@ func (a *attempt) answered(h *Hop, x *answer) {
 	}
 	if jar := a.op.Client.Jar; jar != nil {
 		jar.SetAll(a.cookieURL(), fields.values("Set-Cookie"), a.op.Client.Clock.Wall())
+	}
+}
+
+// broken keeps what came of an answer that is none.
+func (a *attempt) broken(resp *wire.Response) {
+	if resp == nil {
+		return
+	}
+	a.r.Blocks = append(a.r.Blocks, resp.Interim...)
+	if len(resp.Raw) > 0 {
+		a.r.Blocks = append(a.r.Blocks, resp.Raw)
 	}
 }
 

@@ -47,6 +47,7 @@ const (
 	HTTP3           Code = 95
 	QUICConnect     Code = 96
 	Proxy           Code = 97
+	TooMuch         Code = 100
 	Interrupted     Code = 130
 	Terminated      Code = 143
 )

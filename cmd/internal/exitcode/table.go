@@ -53,6 +53,7 @@ func Table() []Entry {
 		{HTTP3, "HTTP/3 error"},
 		{QUICConnect, "the QUIC connection could not be made"},
 		{Proxy, "the proxy handshake failed"},
+		{TooMuch, "an answer's head is larger than allowed"},
 		{Interrupted, "interrupted by SIGINT"},
 		{Terminated, "ended by SIGTERM"},
 	}

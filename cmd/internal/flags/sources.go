@@ -186,6 +186,8 @@ func (p *parser) at(err error) error {
 
 func (p *parser) entryFlag(f *Flag, neg bool, value string, has bool) error {
 	switch {
+	case f.Name == "help" && p.g.AsCurl:
+		return nil // curl goes on
 	case f.Name == "help" || f.Name == "version":
 		return usagef("%s: %s belongs on the command line", p.where, f.Name)
 	case f.Kind == Value && !has:

@@ -51,6 +51,10 @@ type Head struct {
 	Fields []Field
 	// Chunked: the body goes out in chunks, whatever is known of its length.
 	Chunked bool
+	// Unknown: curl would not know the body's length beforehand.
+	Unknown bool
+	// Length is what a Content-Length line of the user says of a stream; 0 nothing.
+	Length int64
 	// Expect: the request carries "Expect: 100-continue", so the body waits.
 	Expect bool
 	// Keyed: the request carries the idempotency key (R3.2).
@@ -121,20 +125,35 @@ func (c *composer) standard(name, value string) {
 // frame decides whether the body is chunked. HTTP/1.0 has no chunks and HTTP/2
 // frames bodies itself.
 func (c *composer) frame() {
+	b, ok := c.t.Body.(Chunker)
+	unknown := c.hop.BodyLength < 0 || ok && b.SendChunked()
+	c.h.Unknown = unknown && c.hop.IncludeBody && !c.hop.Probe
 	if !c.hop.IncludeBody || c.hop.HTTP != "1.1" || c.hop.Probe {
 		return
 	}
-	b, ok := c.t.Body.(Chunker)
-	c.unknown = c.hop.BodyLength < 0 || ok && b.SendChunked()
+	c.unknown = unknown
 	l, ok := lookup(c.t.Headers, "Transfer-Encoding")
 	switch {
 	case ok && !l.Remove:
 		c.h.Chunked = c.hop.BodyLength < 0 || strings.EqualFold(strings.TrimSpace(l.Value), "chunked")
 	case ok: // taken away: chunks only if there is no other way
-		c.h.Chunked = c.hop.BodyLength < 0
+		if c.hop.BodyLength < 0 {
+			c.h.Length = c.givenLength()
+		}
+		c.h.Chunked = c.hop.BodyLength < 0 && c.h.Length == 0
 	default:
 		c.h.Chunked = c.unknown
 	}
+}
+
+// givenLength is what the user says of the length of a stream; 0 nothing.
+func (c *composer) givenLength() int64 {
+	l, _ := lookup(c.t.Headers, "Content-Length")
+	n, err := strconv.ParseInt(strings.TrimSpace(l.Value), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
 }
 
 // host: a Host line of the user holds for the host he named on the command line.

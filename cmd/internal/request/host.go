@@ -11,12 +11,18 @@ import (
 // badHost are the bytes that no host name may hold.
 const badHost = " \r\n\t/:#?!@{}[]\\$'\"^`*<>=;,+&()|%"
 
+// maxHost is curl's limit on a host name.
+const maxHost = 65535
+
 // setHost reads a host: an IPv6 literal in brackets, an IPv4 address in any of
 // inet_aton's spellings (made dotted-decimal), or a name, which may be
 // international.
 func (u *URL) setHost(s string) *Error {
 	if strings.HasPrefix(s, "[") {
 		return u.setIPv6(s[1 : len(s)-1])
+	}
+	if len(s) > maxHost {
+		return malformed(tooLong, "a host name of "+strconv.Itoa(len(s))+" bytes")
 	}
 	name, ok := unescape(s)
 	if !ok {

@@ -113,6 +113,7 @@ type Conn struct {
 	ViaProxy bool          // plain HTTP by absolute URI through an HTTP proxy
 	Facts    *Facts        // replaced by another at the first reuse: whoever has it may keep it
 	Reused   bool          // it has carried a request before
+	HTTP10   bool          // wire's user notes that it was answered in HTTP/1.0
 	Buf      *bufio.Reader // wire's reader, kept between requests; nil at first
 	// Session is wire's HTTP/2 session, kept between requests; nil at first. Its
 	// method Usable() bool is asked before reuse: its reader owns the bytes of the

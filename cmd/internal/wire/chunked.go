@@ -44,7 +44,7 @@ type chunkReader struct {
 }
 
 func malformed(text string) error {
-	return &replyError{exitcode.Recv, text + " in chunked-encoding"}
+	return &replyError{code: exitcode.Recv, text: text + " in chunked-encoding"}
 }
 
 // Read fills p from as many chunks as are at hand, without waiting for more
@@ -110,11 +110,21 @@ func (c *chunkReader) step(p []byte) (int, error) {
 		if err != nil {
 			return 0, eofIsShort(err)
 		}
-		c.trailer, c.state = raw, chunkDone
+		c.trailer, c.state = withCRLF(raw), chunkDone
 		c.keep(raw)
 		return 0, nil
 	}
 	return 0, io.EOF
+}
+
+// withCRLF gives every line CRLF, as curl shows trailers.
+func withCRLF(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+8)
+	for line := range bytes.Lines(raw) {
+		line = bytes.TrimRight(line, "\r\n")
+		out = append(append(out, line...), "\r\n"...)
+	}
+	return out
 }
 
 func (c *chunkReader) readSize() error {

@@ -25,6 +25,7 @@ type delimit struct {
 	length  int64
 	keep    bool
 	codings []string
+	vast    bool // it announced more than can be counted
 }
 
 // bodyless reports the answers that have no body whatever their fields say.
@@ -34,11 +35,18 @@ func bodyless(method string, status int) bool {
 
 func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
 	d := delimit{length: -1, keep: h.persists(viaProxy) && !asksToClose(r)}
-	codings := tokens(h.fields, "Transfer-Encoding")
-	length, err := contentLength(h.fields)
+	codings, err := transferCodings(h.fields)
+	if err != nil && !bodyless(r.Method, h.status) {
+		return d, err
+	}
+	length, err := contentLength(h.fields, r.Lenient)
+	d.vast = length == vast
 	switch {
 	case bodyless(r.Method, h.status):
 		d.kind, d.length = framedNone, 0
+		return d, nil
+	case r.Raw && length >= 0 && len(codings) > 0 && codings[len(codings)-1] != "chunked":
+		d.kind, d.length, d.keep = framedLength, length, false // as it would be without the codings (curl)
 		return d, nil
 	case len(codings) > 0:
 		// Both kinds of framing in one answer: Transfer-Encoding wins, and the
@@ -49,7 +57,6 @@ func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
 		} else {
 			d.kind, d.codings, d.keep = framedClose, codings, false
 		}
-		d.codings = withoutIdentity(d.codings)
 		return d, nil
 	case r.IgnoreLength:
 		d.kind, d.keep = framedClose, false
@@ -64,20 +71,32 @@ func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
 	return d, nil
 }
 
-// withoutIdentity drops "identity", an old name for no coding.
-func withoutIdentity(codings []string) []string {
+// transferCodings are those of an answer without "identity", an old name for no
+// coding, and with "chunked" once, however often it is named at the end (curl).
+// Elsewhere it is an error (RFC 9112 §6.1).
+func transferCodings(fields []Field) ([]string, error) {
 	var out []string
-	for _, c := range codings {
-		if c != "identity" {
+	for _, c := range tokens(fields, "Transfer-Encoding") {
+		chunked := len(out) > 0 && out[len(out)-1] == "chunked"
+		switch {
+		case c == "identity", chunked && c == "chunked":
+		case chunked:
+			return nil, &replyError{code: exitcode.Decode, about: "Transfer-Encoding",
+				text: "Reject response due to 'chunked' not being the last Transfer-Encoding"}
+		default:
 			out = append(out, c)
 		}
 	}
-	return out
+	return out, nil
 }
 
+// vast is a Content-Length that no number can hold.
+const vast = -2
+
 // contentLength is the value of Content-Length, -1 when absent. Repeated equal
-// values are one (RFC 9110 §8.6); anything else is an error.
-func contentLength(fields []Field) (int64, error) {
+// values are one (RFC 9110 §8.6); anything else is an error, but for the lenient
+// one that is too large: vast.
+func contentLength(fields []Field, lenient bool) (int64, error) {
 	length := int64(-1)
 	for _, f := range fields {
 		if !strings.EqualFold(f.Name, "Content-Length") {
@@ -86,11 +105,13 @@ func contentLength(fields []Field) (int64, error) {
 		for part := range strings.SplitSeq(f.Value, ",") {
 			part = strings.Trim(part, " \t")
 			n, err := strconv.ParseInt(part, 10, 64)
-			if err != nil || !digits([]byte(part)) {
-				return -1, &replyError{exitcode.WeirdReply, "Invalid Content-Length: value"}
-			}
-			if length >= 0 && n != length {
-				return -1, &replyError{exitcode.WeirdReply, "Differing Content-Length: values"}
+			switch whole := digits([]byte(part)); {
+			case err != nil && whole && lenient:
+				return vast, nil
+			case err != nil, !whole:
+				return -1, &replyError{code: exitcode.WeirdReply, about: f.Name, text: "Invalid Content-Length: value"}
+			case length >= 0 && n != length:
+				return -1, &replyError{code: exitcode.WeirdReply, about: f.Name, text: "Differing Content-Length: values"}
 			}
 			length = n
 		}

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +44,7 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 			f.up.abandon()
 		}
 		_ = c.Close()
-		return nil, f.figures(), err
+		return resp, f.figures(), err
 	}
 	return resp, resp.Timing, nil
 }
@@ -58,11 +60,12 @@ func (f *flight) run() (*Response, error) {
 		return f.headless(resp, err)
 	}
 	if err != nil {
-		return nil, f.failed(err)
+		return resp, f.failed(err)
 	}
 	d, err := h.delimit(f.r, f.c.ViaProxy)
 	if err != nil {
-		return nil, f.failed(err)
+		resp.Raw = beforeFault(h.raw, err)
+		return resp, f.failed(err)
 	}
 	f.t.Head = f.r.Now()
 	f.settle(h.status)
@@ -72,13 +75,31 @@ func (f *flight) run() (*Response, error) {
 	return resp, nil
 }
 
+// beforeFault is what of a head stood before the field that is wrong.
+func beforeFault(raw []byte, err error) []byte {
+	var reply *replyError
+	if !errors.As(err, &reply) || reply.about == "" {
+		return nil
+	}
+	size := 0
+	for line := range bytes.Lines(raw) {
+		if name, _, _ := bytes.Cut(line, []byte{':'}); strings.EqualFold(string(name), reply.about) {
+			return raw[:size]
+		}
+		size += len(line)
+	}
+	return nil
+}
+
 // headless makes the response of HTTP/0.9, bytes without a head, where that is allowed.
 func (f *flight) headless(resp *Response, err error) (*Response, error) {
-	if !f.r.HTTP09 && isEOF(err) {
-		return nil, f.failed(err)
-	}
-	if !f.r.HTTP09 {
-		return nil, f.failed(&replyError{exitcode.BadProtocol, "Received HTTP/0.9 when not allowed"})
+	switch {
+	case !f.r.HTTP09 && isEOF(err):
+		return resp, f.failed(err)
+	case len(resp.Interim) > 0 || f.c.Reused:
+		return resp, f.failed(&replyError{code: exitcode.WeirdReply, text: "Invalid status line"})
+	case !f.r.HTTP09:
+		return resp, f.failed(&replyError{code: exitcode.BadProtocol, text: "Received HTTP/0.9 when not allowed"})
 	}
 	f.t.Head = f.r.Now()
 	f.settle(0)
@@ -88,7 +109,7 @@ func (f *flight) headless(resp *Response, err error) (*Response, error) {
 }
 
 func (f *flight) finish(resp *Response, d delimit) {
-	resp.Length, resp.Codings, resp.Timing = d.length, d.codings, f.figures()
+	resp.Length, resp.Codings, resp.Timing, resp.Vast = d.length, d.codings, f.figures(), d.vast
 	resp.Body = newBody1(f, d)
 }
 
@@ -209,18 +230,23 @@ func (f *flight) next(resp *Response, until int) (*head, error) {
 		raw, err := readBlock(f.br, maxHeads-int(f.t.HeadIn), f.trace.headerIn())
 		f.t.HeadIn += int64(len(raw))
 		if err != nil {
+			resp.Raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 			return nil, err
 		}
 		h, err := parseHead(raw)
+		var reply *replyError
+		if f.c.Reused && errors.As(err, &reply) && reply.version {
+			reply.code, reply.text = exitcode.WeirdReply, "Version mismatch; "+reply.text
+		}
 		if err != nil || h.status >= 200 {
 			return h, err
 		}
 		if h.status == 101 {
-			return nil, &replyError{exitcode.WeirdReply, "Switching Protocols was not asked for"}
+			return nil, &replyError{code: exitcode.WeirdReply, text: "Switching Protocols was not asked for"}
 		}
 		resp.Interim = append(resp.Interim, raw)
 		if len(resp.Interim) > maxInterim {
-			return nil, &replyError{exitcode.WeirdReply, "Too many informational responses"}
+			return nil, &replyError{code: exitcode.WeirdReply, text: "Too many informational responses"}
 		}
 		if h.status == until {
 			return nil, nil

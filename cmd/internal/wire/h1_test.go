@@ -53,6 +53,15 @@ func TestFaults1(t *testing.T) {
 		"equal lengths":                {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nab", body: "ab", reusable: true},
 		"differing lengths":            {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Differing"}},
 		"negative length":              {raw: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Invalid Content-Length"}},
+		"length beyond numbers":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Invalid Content-Length"}},
+		"length beyond numbers taken":  {raw: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Lenient = true }},
+		"chunked twice":                {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", body: "a", reusable: true},
+		"chunked not last":             {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", head: &fault1{retry.ClassProtocol, 61, "'chunked' not being the last"}},
+		"identity is no coding":        {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, identity\r\nContent-Length: 3\r\n\r\nabc", body: "abc", reusable: true},
+		"first field with a blank":     {raw: "HTTP/1.1 200 OK\r\n Content-Length: 3\r\n\r\nabc", body: "abc", reusable: true},
+		"no head after an interim":     {raw: "HTTP/1.1 100 Continue\r\n\r\nabc\r\n", head: &fault1{retry.ClassProtocol, 8, "Invalid status line"}},
+		"a long header line":           {raw: "HTTP/1.1 200 OK\r\nX: " + long[:110<<10] + "\r\n\r\n", head: &fault1{retry.ClassProtocol, 100, "larger than allowed"}},
+		"many headers":                 {raw: "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 5001) + "\r\n", head: &fault1{retry.ClassProtocol, 100, "Too many response headers, 5000 is max"}},
 		"garbage length ignored":       {raw: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.IgnoreLength = true }},
 		"length ignored":               {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.IgnoreLength = true }},
 		"up to close":                  {raw: "HTTP/1.0 200 OK\r\n\r\nabc", body: "abc"},
@@ -303,7 +312,7 @@ func TestTrailer(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := resp.Body.Trailer()
-	if len(got) != 2 || got[0] != (Field{Name: "X-Sum", Value: "1"}) || got[1] != (Field{Name: "Y", Value: "2"}) || string(resp.Body.RawTrailer()) != "X-Sum: 1\r\nY:2\n" {
+	if len(got) != 2 || got[0] != (Field{Name: "X-Sum", Value: "1"}) || got[1] != (Field{Name: "Y", Value: "2"}) || string(resp.Body.RawTrailer()) != "X-Sum: 1\r\nY:2\r\n" {
 		t.Errorf("trailer %+v, raw %+v", got, resp.Body.RawTrailer())
 	}
 	want := []string{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: gzip, chunked\r\n", "\r\n", "X-Sum: 1\r\n", "Y:2\n"}

@@ -308,12 +308,12 @@ func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
 		st.t.FirstByte = st.r.Now()
 	}
 	if f.Truncated {
-		return &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
+		return &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
 	}
 	text := f.PseudoValue("status")
 	status, err := strconv.Atoi(text)
 	if err != nil || len(text) != 3 || status < 100 {
-		return &replyError{exitcode.HTTP2Stream, "HTTP/2 stream: malformed status"}
+		return &replyError{code: exitcode.HTTP2Stream, text: "HTTP/2 stream: malformed status"}
 	}
 	raw := append([]byte(nil), "HTTP/2 "+text+" \r\n"...)
 	fields := make([]Field, 0, len(f.Fields))
@@ -335,7 +335,7 @@ func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
 	}
 	st.t.HeadIn += int64(len(raw))
 	if st.t.HeadIn > maxHeads {
-		return &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
+		return &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
 	}
 	st.ended = f.StreamEnded()
 	st.s.idle.Store(0)
@@ -345,14 +345,14 @@ func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
 	}
 	resp.Interim = append(resp.Interim, raw)
 	if status == 101 || st.ended || len(resp.Interim) > maxInterim {
-		return &replyError{exitcode.HTTP2Stream, "HTTP/2 stream: wrong or too many informational responses"}
+		return &replyError{code: exitcode.HTTP2Stream, text: "HTTP/2 stream: wrong or too many informational responses"}
 	}
 	return nil
 }
 
 // measure finds the body's length.
 func (st *stream) measure(resp *Response) error {
-	length, err := contentLength(resp.Header)
+	length, err := contentLength(resp.Header, false)
 	switch {
 	case bodyless(st.r.Method, resp.Status):
 		st.left, resp.Length = 0, 0

@@ -80,7 +80,7 @@ func (st *stream) got(data []byte) error {
 	st.s.idle.Store(0)
 	if st.left >= 0 {
 		if int64(len(data)) > st.left {
-			return &replyError{exitcode.HTTP2Stream, "HTTP/2 stream: more data than Content-Length says"}
+			return &replyError{code: exitcode.HTTP2Stream, text: "HTTP/2 stream: more data than Content-Length says"}
 		}
 		st.left -= int64(len(data))
 	}
@@ -90,7 +90,7 @@ func (st *stream) got(data []byte) error {
 
 func (st *stream) trailers(f *http2.MetaHeadersFrame) error {
 	if !f.StreamEnded() || f.Truncated || len(f.PseudoFields()) > 0 {
-		return &replyError{exitcode.HTTP2Stream, "HTTP/2 stream: malformed trailers"}
+		return &replyError{code: exitcode.HTTP2Stream, text: "HTTP/2 stream: malformed trailers"}
 	}
 	st.ended = true
 	see := st.trace.headerIn()

@@ -132,7 +132,7 @@ const idleLook = time.Millisecond
 
 // h2Fault is an error of the peer's HTTP/2.
 func h2Fault(format string, a ...any) error {
-	return &replyError{exitcode.HTTP2, "HTTP/2: " + fmt.Sprintf(format, a...)}
+	return &replyError{code: exitcode.HTTP2, text: "HTTP/2: " + fmt.Sprintf(format, a...)}
 }
 
 // frame reads one frame, sees to those of the connection, and returns those of
@@ -368,7 +368,7 @@ func h2ReadError(err error) error {
 	case errors.As(err, &conn):
 		return h2Fault("%s", http2.ErrCode(conn))
 	case errors.As(err, &st):
-		return &replyError{exitcode.HTTP2Stream, fmt.Sprintf("HTTP/2 stream: malformed answer (%s)", st.Code)}
+		return &replyError{code: exitcode.HTTP2Stream, text: fmt.Sprintf("HTTP/2 stream: malformed answer (%s)", st.Code)}
 	case errors.Is(err, http2.ErrFrameTooLarge):
 		return h2Fault("frame too large")
 	}

@@ -14,6 +14,9 @@ import (
 const (
 	// maxHeads bounds all header blocks of one answer together: curl's figure.
 	maxHeads = 300 << 10
+	// maxLine bounds one line of a head, and maxFields their number: curl's figures.
+	maxLine   = 100 << 10
+	maxFields = 5000
 	// maxInterim bounds the 1xx answers before the final one.
 	maxInterim = 64
 	// readerSize holds any ordinary head and the body's beginning.
@@ -76,7 +79,7 @@ func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
 		for {
 			part, err := br.ReadSlice('\n')
 			if len(raw)+len(part) > limit {
-				return raw, &replyError{exitcode.Recv, fmt.Sprintf("Too large response headers: %d > %d", len(raw)+len(part), limit)}
+				return raw, &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: %d > %d", len(raw)+len(part), limit)}
 			}
 			raw = append(raw, part...)
 			if err == nil {
@@ -87,6 +90,9 @@ func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
 			}
 		}
 		line := raw[start:]
+		if len(line) >= maxLine {
+			return raw[:start], &replyError{code: exitcode.TooMuch, text: "A value or data field grew larger than allowed"}
+		}
 		if see != nil {
 			see(line)
 		}
@@ -112,19 +118,19 @@ func parseHead(raw []byte) (*head, error) {
 
 func (h *head) statusLine(line []byte) error {
 	if bytes.IndexByte(line, 0) >= 0 {
-		return &replyError{exitcode.WeirdReply, "Nul byte in header"}
+		return &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
 	}
 	v, ok := bytes.CutPrefix(line, []byte("HTTP/1."))
 	if !ok {
-		return &replyError{exitcode.BadProtocol, "Unsupported HTTP version" + shownVersion(line) + " in response"}
+		return &replyError{code: exitcode.BadProtocol, text: "Unsupported HTTP version" + shownVersion(line) + " in response", version: true}
 	}
 	if len(v) < 5 || v[0] != '0' && v[0] != '1' || v[1] != ' ' && v[1] != '\t' || !digits(v[2:5]) {
-		return &replyError{exitcode.BadProtocol, "Unsupported HTTP/1 subversion in response"}
+		return &replyError{code: exitcode.BadProtocol, text: "Unsupported HTTP/1 subversion in response"}
 	}
 	h.minor = int(v[0] - '0')
 	h.status = int(v[2]-'0')*100 + int(v[3]-'0')*10 + int(v[4]-'0')
 	if h.status < 100 {
-		return &replyError{exitcode.BadProtocol, "Unsupported response code in HTTP response"}
+		return &replyError{code: exitcode.BadProtocol, text: "Unsupported response code in HTTP response"}
 	}
 	h.reason = string(bytes.TrimPrefix(v[5:], []byte(" ")))
 	return nil
@@ -152,16 +158,21 @@ func parseFields(b []byte) ([]Field, error) {
 			break
 		}
 		if bytes.IndexByte(line, 0) >= 0 {
-			return nil, &replyError{exitcode.WeirdReply, "Nul byte in header"}
+			return nil, &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
 		}
 		if line[0] == ' ' || line[0] == '\t' {
-			if len(fields) == 0 {
-				return nil, &replyError{exitcode.WeirdReply, "Invalid response header"}
+			if len(fields) == 0 { // nothing that it could go on: a field like others (curl)
+				field, err := parseField(bytes.TrimLeft(line, " \t"))
+				if err != nil {
+					return nil, err
+				}
+				fields = append(fields, field)
+				continue
 			}
 			var more []byte
 			more, b = fold(line, b)
 			if bytes.IndexByte(more, 0) >= 0 {
-				return nil, &replyError{exitcode.WeirdReply, "Nul byte in header"}
+				return nil, &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
 			}
 			last := &fields[len(fields)-1]
 			last.Value = strings.TrimRight(last.Value+" "+string(more), " \t")
@@ -169,11 +180,21 @@ func parseFields(b []byte) ([]Field, error) {
 		}
 		name, value, ok := bytes.Cut(line, []byte{':'})
 		if !ok {
-			return nil, &replyError{exitcode.WeirdReply, "Header without colon"}
+			return nil, &replyError{code: exitcode.WeirdReply, text: "Header without colon"}
 		}
-		fields = append(fields, Field{Name: text(name), Value: text(trim(value))})
+		if fields = append(fields, Field{Name: text(name), Value: text(trim(value))}); len(fields) > maxFields {
+			return nil, &replyError{code: exitcode.TooMuch, text: fmt.Sprintf("Too many response headers, %d is max", maxFields)}
+		}
 	}
 	return fields, nil
+}
+
+func parseField(line []byte) (Field, error) {
+	name, value, ok := strings.Cut(string(line), ":")
+	if !ok {
+		return Field{}, &replyError{code: exitcode.WeirdReply, text: "Header without colon"}
+	}
+	return Field{Name: name, Value: strings.Trim(value, " \t\r")}, nil
 }
 
 // trim is bytes.Trim(b, " \t\r"), which keeps the capacity, so that b's place is

@@ -40,6 +40,9 @@ type Request struct {
 	Expect time.Duration
 	// IgnoreLength reads the body to the connection's end (--ignore-content-length).
 	IgnoreLength bool
+	// Lenient takes an answer whose Content-Length is too large for a number as
+	// one without a length, as curl does.
+	Lenient bool
 	// Raw leaves transfer codings undecoded (--raw).
 	Raw bool
 	// HTTP09 accepts a response without a head (--http0.9).
@@ -65,6 +68,7 @@ type Response struct {
 	Length  int64    // of the body, -1 unknown; 0 where the method or status has none
 	Codings []string // transfer codings left on the body, in the order applied ("gzip"); chunked is already off
 	Body    *Body    // never nil
+	Vast    bool     // the announced length is too large for a number
 	Timing  Timing
 }
 
@@ -86,7 +90,8 @@ type Timing struct {
 // ctx ends, what blocks is woken at once, in the body too, and the error wraps
 // context.Cause(ctx); the class is then timeout, unless the cause is a
 // cancellation (canceled). On error the connection must be closed; RoundTrip
-// has done so.
+// has done so; a Response that comes with it, if not nil, has the Interim blocks
+// and what came of the final one, in whole lines, and nothing else.
 func RoundTrip(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
 	if ctx.Err() != nil {
 		_ = c.Close()
