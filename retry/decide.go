@@ -28,7 +28,7 @@ func (p *Policy) decide(s *State, o *Outcome, u float64) Decision {
 		return Decision{Reason: RetryAfterExceedsCap}
 	}
 	var d Decision
-	p.window(&d, s.Failures, server, max(s.HoldFor, 0))
+	p.window(&d, s.Failures, server, max(s.HoldFor, 0), o.Polling || p.RetryAfterMode == Replace)
 	d.draw(u)
 	switch {
 	case !p.retryTimeLeft(s.Elapsed, d.Wait):

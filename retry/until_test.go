@@ -89,6 +89,20 @@ func TestDoPolling(t *testing.T) {
 			t.Error(rec.Reason)
 		}
 	})
+	t.Run("R4.4b_the_server_sets_the_pace", func(t *testing.T) {
+		p := retry.DefaultPolicy()
+		p.Jitter = 0
+		told := poll
+		told.Server = retry.Server{Header: "Retry-After", Kind: "seconds", Valid: true, Minimum: 2 * time.Second}
+		zero := poll
+		zero.Server = retry.Server{Header: "Retry-After", Kind: "seconds", Valid: true}
+		_, rec, _ := newRig(p, told, told, told, zero, done).run(t.Context())
+		for i, want := range []time.Duration{2, 2, 2, 8} { // 0 names no minimum (R4.3): base·2^3
+			if got := rec.Attempts[i].Decision.Wait; got != want*time.Second {
+				t.Errorf("wait %d is %v, want %ds", i+1, got, want)
+			}
+		}
+	})
 	t.Run("R4.12f_is_not_shared", func(t *testing.T) {
 		told := poll
 		told.Server = retry.Server{Header: "Retry-After", Kind: "seconds", Valid: true, Minimum: time.Minute}

@@ -69,15 +69,15 @@ func (p *Policy) local(k int) time.Duration {
 
 // window fills Local, Floor, Ceiling and Source of d (contract §4) for the k-th
 // wait. server is the server's own minimum and hold the time until a shared hold
-// ends, both at most the cap; 0 is none.
-func (p *Policy) window(d *Decision, k int, server, hold time.Duration) {
+// ends, both at most the cap; 0 is none. replace is R4.10's mode.
+func (p *Policy) window(d *Decision, k int, server, hold time.Duration, replace bool) {
 	limit, r := p.limit(), p.ratio()
 	minimum := max(server, hold)
 	d.Local = p.local(k)
 	bound := min(d.Local, r.shrink(limit))
 	leads := minimum > 0 // the minimum decides, not the backoff
 	switch {
-	case p.RetryAfterMode == Replace && server > 0:
+	case replace && server > 0:
 		d.Floor, d.Ceiling = minimum, min(r.grow(minimum), limit)
 	case p.JitterMode == Full:
 		d.Floor, d.Ceiling = minimum, min(limit, max(d.Local, r.grow(minimum)))
