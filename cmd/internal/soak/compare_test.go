@@ -35,9 +35,7 @@ func differ(s *scenario, want *expectation, got *observation) []string {
 	if want.effects != got.effects {
 		d.addf("effects: %d, want %d", got.effects, want.effects)
 	}
-	if strings.Contains(got.stderr, secret) {
-		d.addf("stderr shows the secret: %s", got.stderr)
-	}
+	d.told(s, got)
 	if more := len(d.all) - maxDifferences; more > 0 {
 		d.all = append(d.all[:maxDifferences], fmt.Sprintf("and %d more", more))
 	}
@@ -144,8 +142,30 @@ func (d *differences) runs(s *scenario, want []ending, got *observation) {
 		if !slices.Equal(w.counted, g.counted) {
 			d.addf("the timeline counts attempts %v, want %v", g.counted, w.counted)
 		}
+		if !slices.Equal(w.sources, g.sources) {
+			d.addf("the timeline has waits by %v, want %v", g.sources, w.sources)
+		}
+		if w.next != g.next {
+			d.addf("next_attempt_at is %q, want %q", g.next, w.next)
+		}
 		if key := firstKey(got.requests); key != g.key {
 			d.addf("the timeline has the key %q, sent was %q", g.key, key)
+		}
+	}
+}
+
+// told looks at what the user was told.
+func (d *differences) told(s *scenario, got *observation) {
+	if strings.Contains(got.stderr, secret) {
+		d.addf("stderr shows the secret: %s", got.stderr)
+	}
+	silent := s.has("-s")
+	if silent && got.stderr != "" {
+		d.addf("-s says: %s", got.stderr)
+	}
+	for _, run := range got.runs {
+		if key := firstKey(got.requests); key != "" && run.exit != 0 && !silent && !strings.Contains(got.stderr, key) {
+			d.addf("stderr does not name the key %q (R7.4): %s", key, got.stderr)
 		}
 	}
 }

@@ -209,6 +209,7 @@ func (m *model) pause(a *attempt, at, next hop) bool {
 	if m.limit > 0 && since+d.exact >= m.limit && !m.deadline { // the attempt's own limit
 		m.timeout(a)
 		a.method, a.host, a.keyed, a.unsent = next.method, next.host, next.key, true
+		a.told = guidance{} // it was about the next hop
 		m.restStays(a)
 		return true
 	}

@@ -22,8 +22,9 @@ type expectation struct {
 type due struct {
 	after int
 	window
-	exact time.Duration
-	known bool // exact holds: the draw was seen
+	exact  time.Duration
+	known  bool // exact holds: the draw was seen
+	source string
 }
 
 // model plays the client's part.
@@ -44,6 +45,7 @@ type model struct {
 	limit       time.Duration
 	deadline    bool // limit is the deadline's, not the attempt's own
 	misdirected int
+	sources     []string
 	books       books
 	rest        *rest
 	out         output
@@ -89,7 +91,7 @@ func predict(s *scenario, saw *observation) *expectation {
 
 // run is one operation.
 func (m *model) run() {
-	m.began, m.misdirected, m.books, m.rest = m.elapsed, 0, books{}, nil
+	m.began, m.misdirected, m.books, m.rest, m.sources = m.elapsed, 0, books{}, nil, nil
 	m.start = hop{method: m.g.method, path: "/a", host: firstHost, body: m.g.body, key: m.g.key != ""}
 	m.out = output{g: &m.g, file: m.g.file}
 	for {
@@ -129,6 +131,7 @@ func (m *model) decide(a *attempt) (reason string, wait time.Duration) {
 		return "retry_after_exceeds_cap", 0
 	}
 	d := m.draw(g.between(m.books.k(), minimum, held))
+	d.source = g.source(m.books.k(), minimum, held)
 	since := m.elapsed - m.began
 	switch {
 	case g.retryMaxTime > 0 && since+d.exact > g.retryMaxTime:
@@ -139,6 +142,7 @@ func (m *model) decide(a *attempt) (reason string, wait time.Duration) {
 		return "output_committed", 0
 	}
 	m.wait(d)
+	m.sources = append(m.sources, d.source)
 	return "", d.exact
 }
 
@@ -264,7 +268,10 @@ func (m *model) finish(a *attempt, reason string) {
 	}
 	e := ending{
 		exit: m.exit(a, reason), reason: reason, attempts: len(m.books.attempts), retries: len(m.books.attempts) - 1,
-		counted: m.books.attempts,
+		counted: m.books.attempts, sources: m.sources,
+	}
+	if reason != "success" && a.told.valid {
+		e.next = m.wall().Add(a.told.minimum).Format("2006-01-02T15:04:05.000Z")
 	}
 	for _, run := range m.want.runs {
 		e.requests -= run.requests

@@ -57,6 +57,8 @@ type ending struct {
 	retries  int
 	requests int
 	counted  []bool
+	sources  []string // of the waits after each attempt but the last
+	next     string   // next_attempt_at, "" null
 	key      string
 }
 
@@ -234,7 +236,12 @@ func (e *ending) read(path string) error {
 			Key string `json:"idempotency_key"`
 		} `json:"operation"`
 		Attempts []struct {
-			Counted bool `json:"counted"`
+			Counted  bool `json:"counted"`
+			Decision struct {
+				Action string  `json:"action"`
+				Source string  `json:"source"`
+				Wait   float64 `json:"wait_ms"`
+			} `json:"decision"`
 		} `json:"attempts"`
 		Outcome struct {
 			Reason   string `json:"reason"`
@@ -242,6 +249,7 @@ func (e *ending) read(path string) error {
 			Attempts int    `json:"attempts"`
 			Retries  int    `json:"retries"`
 			Requests int    `json:"requests"`
+			Next     string `json:"next_attempt_at"`
 		} `json:"outcome"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -249,8 +257,12 @@ func (e *ending) read(path string) error {
 	}
 	out := doc.Outcome
 	e.reason, e.attempts, e.retries, e.requests, e.key = out.Reason, out.Attempts, out.Retries, out.Requests, doc.Operation.Key
+	e.next = out.Next
 	for _, a := range doc.Attempts {
 		e.counted = append(e.counted, a.Counted)
+		if a.Decision.Action == "retry" {
+			e.sources = append(e.sources, a.Decision.Source)
+		}
 	}
 	if out.Exit != e.exit {
 		return fmt.Errorf("the timeline says exit %d, the process %d", out.Exit, e.exit)

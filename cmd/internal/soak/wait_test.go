@@ -20,15 +20,9 @@ func (w window) draw(u float64) time.Duration {
 // hold (0: none).
 func (g *settings) between(k int, server, hold time.Duration) window {
 	minimum := max(server, hold)
-	one := big.NewRat(1, 1)
-	more := new(big.Rat).Add(one, g.jitter)
-	local := g.base
-	if !g.fixed {
-		doubled := new(big.Int).Lsh(big.NewInt(int64(g.base)), uint(k-1))
-		local = rounded(new(big.Rat).SetInt(doubled))
-	}
-	limit := g.limit()
-	bound := min(local, times(limit, new(big.Rat).Inv(more)))
+	more := new(big.Rat).Add(big.NewRat(1, 1), g.jitter)
+	local, limit := g.local(k), g.limit()
+	bound := min(local, g.bound())
 	switch {
 	case g.replace && server > 0: // R4.10a
 		return window{minimum, min(times(minimum, more), limit)}
@@ -37,6 +31,34 @@ func (g *settings) between(k int, server, hold time.Duration) window {
 	}
 	floor := max(bound, minimum)
 	return window{floor, min(times(floor, more), limit)}
+}
+
+// source is R4.11: whose word decides the k-th wait.
+func (g *settings) source(k int, server, hold time.Duration) string {
+	minimum := max(server, hold)
+	bound := min(g.local(k), g.bound())
+	replaced := g.replace && server > 0
+	switch {
+	case minimum == 0, !g.full && !replaced && minimum < bound:
+		return "backoff"
+	case hold > server:
+		return "shared"
+	}
+	return "server"
+}
+
+// local is base · 2^(k-1), or base; it saturates.
+func (g *settings) local(k int) time.Duration {
+	if g.fixed {
+		return g.base
+	}
+	return rounded(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(int64(g.base)), uint(k-1))))
+}
+
+// bound is cap/(1+R).
+func (g *settings) bound() time.Duration {
+	more := new(big.Rat).Add(big.NewRat(1, 1), g.jitter)
+	return times(g.limit(), more.Inv(more))
 }
 
 // limit is the cap; 0 is none (R4.8).
