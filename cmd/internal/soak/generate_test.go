@@ -229,6 +229,8 @@ func (s *scenario) validStep(st *step, g *settings) string {
 		return "garbage in a body is a chunk"
 	case st.fault == faultTruncate && st.cut >= size, size < 2:
 		return "nothing would be cut off"
+	case st.fault == faultReset && size > 32<<10:
+		return "a reset overtakes what the socket buffers do not hold"
 	case st.noLength && st.fault == faultTruncate:
 		return "the connection's end would be the body's"
 	}

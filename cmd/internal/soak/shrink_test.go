@@ -113,7 +113,9 @@ func simplerValues(f option) []string {
 	switch f.name {
 	case "--attempts", "--retry":
 		values = []string{"2", "3"}
-	case "--base", "--jitter", "--cap", "--deadline", "-m", "--retry-max-time", "--attempt-reserve", "--retry-delay":
+	case "--jitter":
+		values = []string{"0", "1"}
+	case "--base", "--cap", "--deadline", "-m", "--retry-max-time", "--attempt-reserve", "--retry-delay":
 		values = []string{"0", "1", "5"}
 	case "-X":
 		values = []string{"PATCH"}

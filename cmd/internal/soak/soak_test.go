@@ -92,7 +92,10 @@ func examine(seed uint64, run client) string {
 	if len(first) == 0 {
 		return ""
 	}
-	small := shrink(s, func(c *scenario) bool { return len(judge(c, seed, run)) > 0 })
+	small := shrink(s, func(c *scenario) bool {
+		d := judge(c, seed, run)
+		return len(d) > 0 && unplayable(d) == unplayable(first)
+	})
 	again := judge(small, seed, run)
 	if len(again) == 0 { // it came once and did not come back: what was seen then is all there is
 		small, again = s, append(first, "(it did not come again)")
@@ -101,11 +104,16 @@ func examine(seed uint64, run client) string {
 		seed, small, strings.Join(again, "\n"))
 }
 
+const playFailed = "the play failed: "
+
+// unplayable: it is the harness or the command line that failed.
+func unplayable(differences []string) bool { return strings.HasPrefix(differences[0], playFailed) }
+
 // judge plays a scenario once and compares.
 func judge(s *scenario, seed uint64, run client) []string {
 	got, err := play(s, seed, run)
 	if err != nil {
-		return []string{"the play failed: " + err.Error()}
+		return []string{playFailed + err.Error()}
 	}
 	return differ(s, predict(s, got), got)
 }
