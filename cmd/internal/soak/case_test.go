@@ -56,7 +56,7 @@ const (
 	faultGarbage    = "garbage"     // before the answer; with chunked a broken chunk
 	faultTruncate   = "truncate"
 	faultLost       = "lost"  // in the place of an answer that has its effect
-	faultStall      = "stall" // before the answer, until the client gives up
+	faultStall      = "stall" // before the answer or in mid-body, until the client gives up
 )
 
 // content is a body: the size first bytes of the pattern, or of another text

@@ -82,6 +82,8 @@ func (d dice) breakOff(st *step) {
 		st.fault = faultReset
 	case n < 4 && st.chunked:
 		st.fault = faultGarbage
+	case n < 8:
+		st.fault = faultStall
 	default:
 		st.fault, st.cut = faultTruncate, int64(d.IntN(size))
 	}
@@ -89,6 +91,10 @@ func (d dice) breakOff(st *step) {
 
 // statuses: some failures, mostly a success at the end.
 func (d dice) statuses(s *scenario) {
+	if d.once(8) {
+		s.steps = append(s.steps, step{status: 200, fault: faultStall, body: content{size: int64(pick(d, 20, 1000, 70_000))}, chunked: d.once(20)})
+		s.add(pick(d, "-m", "--deadline"), pick(d, "1", "3"))
+	}
 	for range d.IntN(6) {
 		st := d.failure()
 		if d.once(10) {

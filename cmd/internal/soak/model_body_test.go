@@ -197,8 +197,11 @@ func (m *model) deliver(a *attempt, r *reply, at hop) {
 		return
 	}
 	a.class, a.exit, a.inBody = classTruncated, 18, true
-	if r.broken {
+	switch {
+	case r.broken:
 		a.class, a.exit = classProtocol, 56
+	case r.step.fault == faultStall:
+		m.timeout(a)
 	}
 	m.rest = m.resumable(a, r, at)
 	a.resumable = m.rest != nil

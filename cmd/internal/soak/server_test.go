@@ -201,12 +201,12 @@ func (r *reply) cut(st step, part []byte, none bool) {
 	switch st.fault {
 	case faultTruncate:
 		r.body, r.whole = part[:min(st.cut, n)], st.cut >= n && r.length >= 0
-	case faultReset:
+	case faultReset, faultStall:
 		r.body, r.whole = part[:n/2], false
 	case faultGarbage:
 		r.body, r.whole, r.broken = part[:n/2], false, true
 	}
-	if !r.framed && st.fault != faultReset {
+	if !r.framed && st.fault == faultTruncate {
 		r.whole = true // the connection's end is the body's
 	}
 }
