@@ -17,7 +17,7 @@ type scenario struct {
 	flags      []option
 	// existing is what the -o file holds before the run; nil: there is none.
 	existing *string
-	runs     int // of the same command line; more than one only with -C -
+	second   bool // another URL of the same origin follows
 }
 
 // option is one argument of the command line, with its value if it has one.
@@ -82,7 +82,10 @@ func (s *scenario) args(base, other, dir string) []string {
 	if s.crosses() {
 		args = append(args, "--resolve", otherHost+":"+port+":127.0.0.1")
 	}
-	return append(args, base+"/a")
+	if args = append(args, base+"/a"); s.second {
+		args = append(args, base+"/z")
+	}
+	return args
 }
 
 // otherHost is the name under which the same server is another origin.
@@ -246,9 +249,6 @@ func (s *scenario) String() string {
 	b.WriteByte('\n')
 	if s.existing != nil {
 		fmt.Fprintf(&b, "the -o file holds %d bytes before\n", len(*s.existing))
-	}
-	if s.runs > 1 {
-		fmt.Fprintf(&b, "the command runs %d times\n", s.runs)
 	}
 	return b.String()
 }

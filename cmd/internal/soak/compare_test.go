@@ -11,13 +11,13 @@ import (
 
 // differ lists how a play differs from what the model predicts; nil: nowhere.
 func differ(s *scenario, want *expectation, got *observation) []string {
-	d := &differences{}
+	d := &differences{keys: keys{}}
 	if got.hung {
 		d.addf("the client did not end within %v", patience)
 	}
-	d.requests(s, want.requests, got.requests)
+	d.requests(want.requests, got.requests)
 	d.waits(want.waits, got.waits)
-	d.runs(s, want.runs, got)
+	d.runs(want, got)
 	d.bytes("stdout", want.stdout, got.stdout)
 	for _, name := range slices.Sorted(maps.Keys(want.files)) {
 		data, there := got.files[name]
@@ -45,13 +45,31 @@ func differ(s *scenario, want *expectation, got *observation) []string {
 // maxDifferences of one play are told.
 const maxDifferences = 12
 
-type differences struct{ all []string }
+type differences struct {
+	all  []string
+	keys keys
+}
+
+// keys are those of bide's own making, by the operation's name in the model.
+type keys map[string]string
+
+// of is the key that stands for want: a fresh UUID for each operation that has none
+// yet, so that two operations never share one (R7.2).
+func (k keys) of(want, got string) string {
+	if !strings.HasPrefix(want, "auto ") {
+		return want
+	}
+	if _, known := k[want]; !known && uuid(got) && !slices.Contains(slices.Collect(maps.Values(k)), got) {
+		k[want] = got
+	}
+	return k[want]
+}
 
 func (d *differences) addf(format string, args ...any) {
 	d.all = append(d.all, fmt.Sprintf(format, args...))
 }
 
-func (d *differences) requests(s *scenario, want, got []seen) {
+func (d *differences) requests(want, got []seen) {
 	for i := range max(len(want), len(got)) {
 		switch {
 		case i >= len(got):
@@ -60,9 +78,7 @@ func (d *differences) requests(s *scenario, want, got []seen) {
 			d.addf("request %d is one too many: %s", i+1, &got[i])
 		default:
 			w, g := want[i], got[i]
-			if w.hasKey && w.key == "auto" && uuid(g.key) && g.key == firstKey(got) {
-				w.key = g.key
-			}
+			w.key = d.keys.of(w.key, g.key)
 			if w != g {
 				d.addf("request %d: %s\n%swant %s", i+1, &g, indent, &w)
 			}
@@ -74,15 +90,6 @@ const indent = "      "
 
 func uuid(text string) bool {
 	return regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`).MatchString(text)
-}
-
-func firstKey(got []seen) string {
-	for i := range got {
-		if got[i].hasKey {
-			return got[i].key
-		}
-	}
-	return ""
 }
 
 func (w *seen) String() string {
@@ -126,12 +133,16 @@ func (d *differences) wait(n int, w due, g wait) {
 	}
 }
 
-func (d *differences) runs(s *scenario, want []ending, got *observation) {
-	if len(want) != len(got.runs) {
-		d.addf("%d runs, want %d", len(got.runs), len(want))
+func (d *differences) runs(want *expectation, got *observation) {
+	if want.exit != got.exit {
+		d.addf("exit %d, want %d", got.exit, want.exit)
+	}
+	if len(want.runs) != len(got.runs) {
+		d.addf("%d operations, want %d", len(got.runs), len(want.runs))
 		return
 	}
-	for i, w := range want {
+	sent := 0
+	for i, w := range want.runs {
 		g := got.runs[i]
 		if w.reason != g.reason || w.exit != g.exit {
 			d.addf("it ended with %s, exit %d; want %s, exit %d", g.reason, g.exit, w.reason, w.exit)
@@ -148,9 +159,10 @@ func (d *differences) runs(s *scenario, want []ending, got *observation) {
 		if w.next != g.next {
 			d.addf("next_attempt_at is %q, want %q", g.next, w.next)
 		}
-		if key := firstKey(got.requests); key != g.key {
-			d.addf("the timeline has the key %q, sent was %q", g.key, key)
+		if sent < len(got.requests) && w.requests > 0 && got.requests[sent].key != g.key {
+			d.addf("the timeline has the key %q, sent was %q", g.key, got.requests[sent].key)
 		}
+		sent += w.requests
 	}
 }
 
@@ -164,8 +176,8 @@ func (d *differences) told(s *scenario, got *observation) {
 		d.addf("-s says: %s", got.stderr)
 	}
 	for _, run := range got.runs {
-		if key := firstKey(got.requests); key != "" && run.exit != 0 && !silent && !strings.Contains(got.stderr, key) {
-			d.addf("stderr does not name the key %q (R7.4): %s", key, got.stderr)
+		if run.exit != 0 && run.requests > 0 && !silent && !strings.Contains(got.stderr, run.key) {
+			d.addf("stderr does not name the key %q (R7.4): %s", run.key, got.stderr)
 		}
 	}
 }

@@ -62,6 +62,10 @@ func TestFound(t *testing.T) {
 		"R5.6a_redirect_over_the_cap": {
 			[]step{at(plain(302), "/b", "3")}, []option{follow, {"--cap", "2"}, {"-o", "{dir}/out"}}, 1, "retry_after_exceeds_cap",
 		},
+		"R2.4d_a_part_that_breaks_its_framing": {
+			[]step{cut(200, 1000, 9), {status: 206, fields: []option{{"Content-Range", "bytes 9-999/1000"}}, chunked: true, fault: faultGarbage, body: content{size: 20}}, ranged(1000)},
+			[]option{quick}, 3, "success",
+		},
 		"R4.12e_start_at_another_origin": {
 			[]step{at(plain(303), "@@/b"), at(plain(303), "/c", "3"), plain(200)},
 			[]option{post, follow, quick, {"-m", "1"}}, 3, "success",

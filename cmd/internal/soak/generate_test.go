@@ -34,6 +34,7 @@ func (d dice) scenario() *scenario {
 	d.patience(s)
 	d.judgement(s)
 	d.output(s)
+	s.second = d.once(15)
 	d.Shuffle(len(s.flags), func(i, j int) { s.flags[i], s.flags[j] = s.flags[j], s.flags[i] })
 	return s
 }
@@ -189,6 +190,8 @@ func (s *scenario) valid() string {
 		return "-I has no body"
 	case s.has("-X") && s.has("-T"):
 		return "not drawn"
+	case s.second && (s.has("-T", "--data-binary") || g.key != "" && g.key != "auto"):
+		return "two URLs share neither standard input nor a key"
 	case s.idempotent && s.has("--idempotency-header"):
 		return "the stub knows one name of the key"
 	}

@@ -156,7 +156,10 @@ func (m *model) goOn(a *attempt, r *reply, want rest) {
 	// Also a part that is whole where the body is not: progress (R2.4d).
 	a.class, a.exit, a.inBody = classTruncated, 18, true
 	m.rest = nil
-	if !longer {
+	if r.broken { // the part was wrong: what it brought is not trusted
+		a.exit = 56
+	}
+	if !longer && !r.broken {
 		a.resumable = true
 		m.rest = &rest{a.held, want.total, want.validator}
 	}
@@ -253,7 +256,7 @@ func (m *model) last(a *attempt) {
 func (m *model) show(a *attempt, reason string) {
 	g, o := &m.g, &m.out
 	if g.dump && len(a.blocks) > 0 {
-		m.want.files[headName] = a.blocks
+		m.want.files[headName] = append(m.want.files[headName], a.blocks...)
 	}
 	data := slices.Concat(o.head, o.body)
 	switch {

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -64,6 +65,9 @@ func (m *model) send(a *attempt, at hop) *reply {
 	w := seen{method: at.method, path: at.path, host: at.host}
 	if at.key {
 		w.key, w.hasKey = m.g.key, true
+		if w.key == "auto" {
+			w.key = fmt.Sprint("auto ", m.number)
+		}
 		q.key = w.key
 	}
 	if at.host == firstHost || m.g.trusted { // R7.6a
@@ -199,7 +203,7 @@ func (m *model) pause(a *attempt, at, next hop) bool {
 		a.class, a.stop = classStatus, "retry_after_exceeds_cap"
 		return true
 	}
-	d := m.draw(m.g.pause(minimum))
+	d := m.place(m.g.pause(minimum), m.draw())
 	since := m.elapsed - m.began
 	if m.g.deadline > 0 && d.exact >= m.g.deadline-since {
 		a.class, a.stop = classStatus, "deadline_before_retry"

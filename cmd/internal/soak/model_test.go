@@ -2,6 +2,8 @@ package soak
 
 import (
 	"time"
+
+	"github.com/bidehttp/bide/retry/retrytest"
 )
 
 // The model says what a play must look like: from the scenario, the contract and
@@ -12,6 +14,7 @@ import (
 type expectation struct {
 	requests []seen
 	waits    []due
+	exit     int
 	runs     []ending
 	stdout   []byte
 	files    map[string][]byte
@@ -31,6 +34,7 @@ type due struct {
 type model struct {
 	s      *scenario
 	g      settings
+	number int // of the operation
 	server server
 	saw    *observation
 	drawn  map[int]int              // draws used, by the number of requests before them
@@ -76,24 +80,34 @@ type attempt struct {
 
 // predict is what the play of s must look like.
 func predict(s *scenario, saw *observation) *expectation {
-	m := &model{s: s, g: s.settings(), saw: saw, drawn: map[int]int{}, holds: map[string]time.Duration{}}
+	m := &model{number: 1, s: s, g: s.settings(), saw: saw, drawn: map[int]int{}, holds: map[string]time.Duration{}}
 	m.server.s = s
 	m.want.files = map[string][]byte{}
 	if s.existing != nil {
 		m.want.files[outName] = []byte(*s.existing)
 	}
-	for range max(s.runs, 1) {
-		m.run()
+	m.run("/a")
+	if s.second {
+		m.number, m.g.file = 2, false // an -o is for one URL
+		m.run("/z")
+	}
+	for _, run := range m.want.runs { // the last that failed (R10.3)
+		if run.exit != 0 {
+			m.want.exit = run.exit
+		}
 	}
 	m.want.effects = m.server.effects
 	return &m.want
 }
 
 // run is one operation.
-func (m *model) run() {
+func (m *model) run(path string) {
 	m.began, m.misdirected, m.books, m.rest, m.sources = m.elapsed, 0, books{}, nil, nil
-	m.start = hop{method: m.g.method, path: "/a", host: firstHost, body: m.g.body, key: m.g.key != ""}
+	m.start = hop{method: m.g.method, path: path, host: firstHost, body: m.g.body, key: m.g.key != ""}
 	m.out = output{g: &m.g, file: m.g.file}
+	if !m.begin() {
+		return
+	}
 	for {
 		a := m.try()
 		m.books.enter(&m.g, a)
@@ -108,17 +122,44 @@ func (m *model) run() {
 	}
 }
 
+// begin is R4.12, R4.12a: what the origin said to an operation before.
+func (m *model) begin() bool {
+	left := m.held(firstHost)
+	if left == 0 {
+		return true
+	}
+	reason, d := "retry_after_exceeds_cap", m.place(m.g.pause(left), m.draw())
+	switch {
+	case left > m.g.limit():
+	case m.g.deadline > 0 && d.exact >= m.g.deadline:
+		reason = "deadline_before_retry"
+	default:
+		m.wait(d)
+		m.elapsed += d.exact
+		return true
+	}
+	m.want.runs = append(m.want.runs, ending{exit: 75, reason: reason, next: m.stamp(left)}) // R10.3a
+	return false
+}
+
+// stamp is the timeline's form of a time so long from now.
+func (m *model) stamp(d time.Duration) string {
+	return m.wall().Add(d).Format("2006-01-02T15:04:05.000Z")
+}
+
 // decide asks the questions of R4.0 in their order. A reason ends the operation.
 func (m *model) decide(a *attempt) (reason string, wait time.Duration) {
 	g := &m.g
 	if m.transient(a) {
 		m.hold(a.host, m.minimum(a)) // also where the operation stops (R4.12a)
 	}
+	if a.stop == "" && a.class == classNone {
+		return "success", 0
+	}
+	u := m.draw() // one for each failed attempt
 	switch {
 	case a.stop != "":
 		return a.stop, 0
-	case a.class == classNone:
-		return "success", 0
 	case !m.transient(a):
 		return finalReason(a.class), 0
 	case !g.safe(a):
@@ -130,7 +171,7 @@ func (m *model) decide(a *attempt) (reason string, wait time.Duration) {
 	if max(minimum, held) > g.limit() {
 		return "retry_after_exceeds_cap", 0
 	}
-	d := m.draw(g.between(m.books.k(), minimum, held))
+	d := m.place(g.between(m.books.k(), minimum, held), u)
 	d.source = g.source(m.books.k(), minimum, held)
 	since := m.elapsed - m.began
 	switch {
@@ -157,9 +198,12 @@ func (m *model) minimum(a *attempt) time.Duration {
 // hold is R4.12: nothing is sent to that host for so long.
 func (m *model) hold(host string, minimum time.Duration) {
 	if minimum > 0 {
-		m.holds[host] = max(m.holds[host], m.elapsed+min(minimum, 1<<63-1-m.elapsed))
+		m.holds[host] = max(m.holds[host], m.elapsed+min(minimum, lastInstant-m.elapsed))
 	}
 }
+
+// lastInstant is where the client's clock, which begins at FakeStart, ends.
+const lastInstant = 1<<63 - 1 - retrytest.FakeStart
 
 // held is how long nothing may be sent to a host.
 func (m *model) held(host string) time.Duration { return max(m.holds[host]-m.elapsed, 0) }
@@ -181,14 +225,23 @@ func finalReason(class string) string {
 	return "transport_error"
 }
 
-// draw places a wait in its window by the draw that the client made since the
-// last request.
-func (m *model) draw(w window) due {
+// draw is the next draw that the client made since the last request; -1 is that
+// it made none.
+func (m *model) draw() float64 {
 	n := len(m.want.requests)
-	d := due{after: n, window: w, exact: w.floor}
-	if i, all := m.drawn[n], m.saw.draws[n]; i < len(all) {
-		d.exact, d.known = w.draw(all[i]), true
-		m.drawn[n]++
+	i, all := m.drawn[n], m.saw.draws[n]
+	if i >= len(all) {
+		return -1
+	}
+	m.drawn[n]++
+	return all[i]
+}
+
+// place puts a wait into its window by a draw.
+func (m *model) place(w window, u float64) due {
+	d := due{after: len(m.want.requests), window: w, exact: w.floor}
+	if u >= 0 {
+		d.exact, d.known = w.draw(u), true
 	}
 	return d
 }
@@ -271,7 +324,7 @@ func (m *model) finish(a *attempt, reason string) {
 		counted: m.books.attempts, sources: m.sources,
 	}
 	if reason != "success" && a.told.valid {
-		e.next = m.wall().Add(a.told.minimum).Format("2006-01-02T15:04:05.000Z")
+		e.next = m.stamp(a.told.minimum)
 	}
 	for _, run := range m.want.runs {
 		e.requests -= run.requests

@@ -48,7 +48,7 @@ func mutants() map[string]mutant {
 		"counts every broken attempt":         {client: asking("--max-resumes", "0")},
 		"follows one redirect":                {client: asking("--max-redirs", "1")},
 		"spreads by another ratio":            {client: asking("--jitter", "0.3")},
-		"forgets the deadline":                {client: dropping("--deadline")},
+		"is an hour late for its deadline":    {client: late},
 		"forgets the key":                     {client: dropping("--idempotency-key")},
 		"forgets the file":                    {client: dropping("-o")},
 		"sends another body":                  {client: with(func(env *cmd.Env) { env.Stdin = strings.NewReader("amount=43") })},
@@ -119,6 +119,15 @@ func dropping(name string) client {
 			env.Args = slices.Concat(env.Args[:i], env.Args[i+2:])
 		}
 	})
+}
+
+// late is a client that reads another deadline than it was given.
+func late(ctx context.Context, env cmd.Env) int {
+	env.Args = slices.Clone(env.Args)
+	if i := slices.Index(env.Args, "--deadline"); i >= 0 {
+		env.Args[i+1] = "1h"
+	}
+	return cmd.Main(ctx, env)
 }
 
 // hasty makes its client believe that it slept as long as it wanted.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,7 +25,8 @@ type observation struct {
 	requests []seen
 	waits    []wait // of the fake clock, in order
 	draws    map[int][]float64
-	runs     []ending
+	exit     int
+	runs     []ending // of the operations
 	stdout   []byte
 	stderr   string
 	files    map[string][]byte // what the folder holds afterwards, the timeline aside
@@ -49,7 +51,7 @@ type wait struct {
 	slept time.Duration
 }
 
-// ending is what a run said of itself.
+// ending is what an operation said of itself.
 type ending struct {
 	exit     int
 	reason   string
@@ -137,10 +139,8 @@ func perform(s *scenario, seed uint64, run client) (*observation, error) {
 	clock.AutoAdvance(true)
 	o := &observation{origin: server.URL}
 	var stdout, stderr bytes.Buffer
-	for range max(s.runs, 1) {
-		if err := o.run(s, run, clock, dir, seed, &stdout, &stderr); err != nil {
-			return nil, err
-		}
+	if err := o.run(s, run, clock, dir, seed, &stdout, &stderr); err != nil {
+		return nil, err
 	}
 	o.stdout, o.stderr = stdout.Bytes(), stderr.String()
 	o.waits, o.draws = clock.waits, clock.draws
@@ -193,14 +193,13 @@ func (o *observation) run(s *scenario, run client, clock *recorder, dir string, 
 		defer close(done)
 		clock.relieve(ctx)
 	}()
-	e := ending{exit: run(ctx, env)}
+	o.exit = run(ctx, env)
 	o.hung = o.hung || ctx.Err() != nil
 	cancel()
 	<-done
-	if err := e.read(timeline); err != nil {
+	if err := o.read(timeline); err != nil {
 		return fmt.Errorf("%w\nstderr: %s\n%s", err, stderr, s)
 	}
-	o.runs = append(o.runs, e)
 	return os.Remove(timeline)
 }
 
@@ -225,49 +224,56 @@ func (c *recorder) relieve(ctx context.Context) {
 	}
 }
 
-// read takes the timeline that a run left.
-func (e *ending) read(path string) error {
-	text, err := os.ReadFile(path)
+// document is what is looked at of a timeline.
+type document struct {
+	Operation struct {
+		Key string `json:"idempotency_key"`
+	} `json:"operation"`
+	Attempts []struct {
+		Counted  bool `json:"counted"`
+		Decision struct {
+			Action string `json:"action"`
+			Source string `json:"source"`
+		} `json:"decision"`
+	} `json:"attempts"`
+	Outcome struct {
+		Reason   string `json:"reason"`
+		Exit     int    `json:"exit_code"`
+		Attempts int    `json:"attempts"`
+		Retries  int    `json:"retries"`
+		Requests int    `json:"requests"`
+		Next     string `json:"next_attempt_at"`
+	} `json:"outcome"`
+}
+
+// read takes the timelines that the run left.
+func (o *observation) read(path string) error {
+	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("no timeline (exit %d): %w", e.exit, err)
+		return fmt.Errorf("no timeline (exit %d): %w", o.exit, err)
 	}
-	var doc struct {
-		Operation struct {
-			Key string `json:"idempotency_key"`
-		} `json:"operation"`
-		Attempts []struct {
-			Counted  bool `json:"counted"`
-			Decision struct {
-				Action string  `json:"action"`
-				Source string  `json:"source"`
-				Wait   float64 `json:"wait_ms"`
-			} `json:"decision"`
-		} `json:"attempts"`
-		Outcome struct {
-			Reason   string `json:"reason"`
-			Exit     int    `json:"exit_code"`
-			Attempts int    `json:"attempts"`
-			Retries  int    `json:"retries"`
-			Requests int    `json:"requests"`
-			Next     string `json:"next_attempt_at"`
-		} `json:"outcome"`
-	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return fmt.Errorf("timeline: %w", err)
-	}
-	out := doc.Outcome
-	e.reason, e.attempts, e.retries, e.requests, e.key = out.Reason, out.Attempts, out.Retries, out.Requests, doc.Operation.Key
-	e.next = out.Next
-	for _, a := range doc.Attempts {
-		e.counted = append(e.counted, a.Counted)
-		if a.Decision.Action == "retry" {
-			e.sources = append(e.sources, a.Decision.Source)
+	defer file.Close()
+	for lines := json.NewDecoder(file); ; {
+		var doc document
+		switch err := lines.Decode(&doc); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("timeline: %w", err)
 		}
+		out := doc.Outcome
+		e := ending{
+			exit: out.Exit, reason: out.Reason, attempts: out.Attempts, retries: out.Retries, requests: out.Requests,
+			key: doc.Operation.Key, next: out.Next,
+		}
+		for _, a := range doc.Attempts {
+			e.counted = append(e.counted, a.Counted)
+			if a.Decision.Action == "retry" {
+				e.sources = append(e.sources, a.Decision.Source)
+			}
+		}
+		o.runs = append(o.runs, e)
 	}
-	if out.Exit != e.exit {
-		return fmt.Errorf("the timeline says exit %d, the process %d", out.Exit, e.exit)
-	}
-	return nil
 }
 
 // saw is a request in the model's words.

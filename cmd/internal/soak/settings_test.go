@@ -82,7 +82,7 @@ func (s *scenario) settings() settings {
 	if g.maxTime > 0 && !s.patient() {
 		g.deadline = g.maxTime
 	}
-	g.settleMethod(s)
+	g.settleMethod()
 	return g
 }
 
@@ -207,7 +207,7 @@ func (g *settings) curlDelay(s *scenario) {
 	}
 }
 
-func (g *settings) settleMethod(s *scenario) {
+func (g *settings) settleMethod() {
 	if g.kind == "" {
 		g.kind = http.MethodGet
 	}

@@ -35,10 +35,15 @@ func smaller(s *scenario) func(yield func(*scenario) bool) {
 				return
 			}
 		}
-		for _, change := range []func(c *scenario){
-			func(c *scenario) { c.idempotent = false }, func(c *scenario) { c.existing = nil }, func(c *scenario) { c.runs = 1 },
+		for _, change := range []struct {
+			useful bool
+			make   func(c *scenario)
+		}{
+			{s.idempotent, func(c *scenario) { c.idempotent = false }},
+			{s.existing != nil, func(c *scenario) { c.existing = nil }},
+			{s.second, func(c *scenario) { c.second = false }},
 		} {
-			if c := s.clone(); c.differsBy(change) && !yield(c) {
+			if change.useful && !try(change.make) {
 				return
 			}
 		}
@@ -63,13 +68,6 @@ func smaller(s *scenario) func(yield func(*scenario) bool) {
 			}
 		}
 	}
-}
-
-// differsBy applies the change and reports whether there was one to make.
-func (s *scenario) differsBy(change func(*scenario)) bool {
-	idempotent, existing, runs := s.idempotent, s.existing != nil, s.runs
-	change(s)
-	return idempotent != s.idempotent || existing != (s.existing != nil) || runs > 1
 }
 
 // simplerSteps each make a step plainer in one respect.
