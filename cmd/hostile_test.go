@@ -167,3 +167,35 @@ func TestResponseAfterTheResponse(t *testing.T) {
 		})
 	}
 }
+
+// TestHostileProxies does for a proxy's answers what TestHostileServers does for
+// a server's.
+func TestHostileProxies(t *testing.T) {
+	bide := buildBide(t)
+	endless := func(start, text string) func(net.Conn) {
+		return func(c net.Conn) {
+			_, _ = io.ReadAtLeast(c, make([]byte, 1<<10), 1)
+			_, _ = io.WriteString(c, start)
+			forever(c, text)
+		}
+	}
+	const challenge = "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=r, nonce=n, stale=true, qop=auth\r\n"
+	for _, h := range []hostile{
+		{"header_flood", endless("HTTP/1.1 200 OK\r\n", "X: y\r\n"), nil, 56, "too large"},
+		{"header_line_without_end", endless("HTTP/1.1 200 OK\r\nX: ", "a"), nil, 56, "too large"},
+		{"status_line_without_end", endless("HTTP/1.1 200 ", "a"), nil, 56, "too large"},
+		{"interim_answers_without_end", endless("", "HTTP/1.1 100 Continue\r\n\r\n"), nil, 56, ""},
+		{"challenges_without_end", answering(func(w io.Writer) { _, _ = io.WriteString(w, challenge+"Content-Length: 0\r\n\r\n") }), []string{"--proxy-digest", "-U", "a:b"}, 56, "407"},
+		{"challenge_with_a_body_without_end", endless(challenge+"\r\n", "a"), []string{"--proxy-digest", "-U", "a:b"}, 56, ""},
+		{"refusal_with_a_body_without_end", endless("HTTP/1.1 403 No\r\n\r\n", "a"), nil, 56, "403"},
+		{"chunked_refusal_without_end", endless("HTTP/1.1 403 No\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n"), nil, 56, "403"},
+		{"no_http_at_all", endless("", "\x00\x1b[2J"), nil, 56, ""},
+	} {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			address := rawServer(t, h.serve)
+			e := runBuilt(t, bide, append([]string{"-sS", "--attempts", "1", "-x", "http://" + address, "https://origin.test/"}, h.args...)...)
+			wantHostile(t, e, h.code, h.line)
+		})
+	}
+}

@@ -17,6 +17,10 @@ const (
 	Any = Basic | Digest
 )
 
+// MaxChallenges bounds the challenges that are answered in one attempt, and to
+// open one tunnel: a server or proxy may call every nonce stale.
+const MaxChallenges = 10
+
 // Session is the authentication of one operation with one server or proxy. It
 // lives across hops and attempts, so that a nonce serves several requests.
 // One goroutine at a time.

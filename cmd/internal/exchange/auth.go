@@ -10,10 +10,6 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
-// maxChallenges bounds the challenges answered in one attempt: a server may
-// call every nonce stale.
-const maxChallenges = 10
-
 // credentials are what one hop carries.
 type credentials struct {
 	authorization string // "" none
@@ -182,7 +178,7 @@ func (a *attempt) challenged(x *answer) bool {
 	if again {
 		a.challenges++
 	}
-	return again && a.challenges <= maxChallenges
+	return again && a.challenges <= auth.MaxChallenges
 }
 
 // withAuthorization puts the line where curl has it, after Host and

@@ -83,7 +83,7 @@ func TestChallengesEnd(t *testing.T) {
 	s := retrytest.Serve(t, `401 header='WWW-Authenticate: Digest realm="r", nonce="n", stale=true'`)
 	op := withUser(operation(client(t, fakeClock(), transport.Settings{}), template(t, "GET", s.URL, "")), auth.Digest)
 	r, _, _ := get(t, op)
-	if n := len(s.Log().Records); r.Status != 401 || n != maxChallenges+1 || len(r.Hops) != n {
+	if n := len(s.Log().Records); r.Status != 401 || n != auth.MaxChallenges+1 || len(r.Hops) != n {
 		t.Errorf("status %d after %d requests, %d hops", r.Status, n, len(r.Hops))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bidehttp/bide/cmd/internal/auth"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 )
@@ -22,7 +23,11 @@ func (m *maker) challenged() bool {
 		return false
 	}
 	block := m.facts.ProxyBlocks[len(m.facts.ProxyBlocks)-1]
-	return m.tunnelAuth.Challenged(fieldValues(block, "Proxy-Authenticate"))
+	if !m.tunnelAuth.Challenged(fieldValues(block, "Proxy-Authenticate")) {
+		return false
+	}
+	m.challenges++
+	return m.challenges <= auth.MaxChallenges
 }
 
 // readOn passes over the body of the challenge, so that its connection can

@@ -24,6 +24,7 @@ type maker struct {
 	began time.Duration // instant at which the connection was asked for
 	// tunnelAuth is what the proxy asks for on CONNECT; nil without credentials.
 	tunnelAuth *auth.Session
+	challenges int // of the proxy that were answered
 }
 
 // make goes through the phases: name, TCP, proxy, TLS.
