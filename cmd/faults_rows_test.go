@@ -213,6 +213,9 @@ func outputFaults() []fault {
 		{name: "fault E2 --fail-with-body", script: "503 body=busy", args: []string{"--fail-with-body", "-o", "$FILE", "$URL"}, code: 75, file: "busy", classes: "status status status", reason: "attempts_exhausted"},
 		{name: "fault E2 --no-fail", script: "503 body=busy", args: []string{"--no-fail", "-o", "$FILE", "$URL"}, file: "busy", classes: "status status status", reason: "attempts_exhausted"},
 		{name: "fault E8", script: "503 body=busy, 200 body=ok", args: []string{"-o", "/dev/null", "$URL"}, classes: retried, reason: done},
+		{name: "fault E11 large", script: "503 size=1GB, 200 body=ok", args: []string{"$URL"}, stdout: "ok", classes: retried, reason: done},
+		{name: "fault E11 endless", script: "503 size=1GB chunked, 200 body=ok", args: []string{"$URL"}, stdout: "ok", classes: retried, reason: done},
+		{name: "fault E11 dribbled", script: "503 size=1kB drip=1B/1s, 200 body=ok", args: []string{"$URL"}, stdout: "ok", classes: retried, reason: done},
 		{name: "fault E12", script: "503 body= x2, 200 body=ok", args: []string{"$URL"}, stdout: "ok", classes: "status status -", reason: done, checks: []string{"connections=1"}},
 		{
 			name: "fault F1", script: "503 header='Set-Cookie: a=hunter2' header='Location: /?token=hunter2' body=", args: []string{"-u", "user:hunter2", "-H", "X-Api-Key: hunter2", "$URL/?token=hunter2"},

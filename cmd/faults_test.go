@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -252,4 +253,25 @@ func TestWallClockDuringWait(t *testing.T) {
 		}
 		s.Log().Check(t, "requests=2")
 	})
+}
+
+// TestFleetComesBackSpread is fault A7: 100 clients that are told 60 seconds come
+// back spread, and none before.
+func TestFleetComesBackSpread(t *testing.T) {
+	s := retrytest.Serve(t, "429 retry-after=60 body=, 200 body=, then=loop")
+	least, most, seen := time.Hour, time.Duration(0), map[time.Duration]bool{}
+	for range 100 {
+		env, _, stderr := testEnv("-q", "-sS", s.URL)
+		clock := retrytest.NewFakeClock(time.Now())
+		clock.AutoAdvance(true)
+		env.Clock, env.Rand = clock, rand.Float64
+		if code := Main(context.Background(), env); code != 0 || len(clock.Slept()) != 1 {
+			t.Fatalf("exit %d, slept %v: %s", code, clock.Slept(), stderr)
+		}
+		wait := clock.Slept()[0]
+		least, most, seen[wait] = min(least, wait), max(most, wait), true
+	}
+	if least < 60*time.Second || most > 72*time.Second || most-least < 6*time.Second || len(seen) < 95 {
+		t.Errorf("%d different waits from %v to %v", len(seen), least, most)
+	}
 }
