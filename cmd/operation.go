@@ -65,11 +65,11 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, turn *st
 	if op.skips(ctx) {
 		return exitcode.OK
 	}
-	op.line = r.board.enter(op)
 	defer op.output.abandon()
 	if err := op.output.takeUp(); err != nil {
 		return op.refuse(ctx, j.URLArg, err)
 	}
+	op.line = r.board.enter(op)
 	l.guard(ctx, op.output)
 	defer l.release()
 

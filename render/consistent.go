@@ -65,6 +65,8 @@ func (c *checker) attempt(i int) {
 	c.that(oneOf(a.Sent, []string{string(retry.SentNothing), string(retry.SentUnprocessed), string(retry.SentMaybe)}), "%s.sent %q is unknown", at, a.Sent)
 	c.that(a.Class == nil || oneOf(*a.Class, classes()), "%s.class is unknown", at)
 	c.that(a.Class != nil || a.Error == nil, "%s has an error and no class", at)
+	c.that(a.Until == nil || *a.Until || a.Class != nil, "%s: --until is not true, yet there is no class", at)
+	c.that(a.Until == nil || a.Status != nil, "%s: --until was asked without an answer", at)
 	c.that(a.Class == nil || *a.Class != string(retry.ClassStatus) || a.Status != nil, "%s: class status without a status", at)
 	c.that(a.SentBytes >= 0 && a.ReceivedBytes >= 0, "%s: negative byte count", at)
 	c.that(a.ResumedFromBytes == nil || *a.ResumedFromBytes >= 0, "%s: negative resumed_from_bytes", at)
