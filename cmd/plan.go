@@ -23,7 +23,8 @@ func runPlan(ctx context.Context, env Env, args []string) exitcode.Code {
 	group := &o.Groups[0]
 	request := plan.Request{
 		Policy: group.Policy, Method: methodOf(group, flags.URLArg{}), Keyed: group.IdempotencyKey != "",
-		RateLimitHeaders: group.RateLimitHeaders, Seed: o.Global.Seed, AttemptTime: o.AttemptTime,
+		RateLimitHeaders: group.RateLimitHeaders, Until: group.Until != "", Poll: group.Poll, ConnectTimeout: group.ConnectTimeout,
+		Seed: o.Global.Seed, AttemptTime: o.AttemptTime,
 		ExitCode: func(reason retry.Reason, last retry.Outcome) int { return int(exitCode(ctx, reason, last, false)) },
 	}
 	for _, g := range o.Given {

@@ -25,11 +25,11 @@ func runSimulate(ctx context.Context, env Env, args []string) exitcode.Code {
 		return printCommandHelp(env, "simulate")
 	}
 	config := fleetConfig(env, o)
-	doc := describeFleet(o, config)
-	if err := playAll(ctx, o, config, doc); err != nil {
-		if errors.Is(err, context.Canceled) {
-			return signalCode(ctx)
-		}
+	doc, err := abandonable(ctx, func() (*render.Simulation, error) { return playAll(ctx, o, config) })
+	if ctx.Err() != nil {
+		return signalCode(ctx)
+	}
+	if err != nil {
 		complain(env, "simulate: "+err.Error())
 		return exitcode.Usage
 	}
@@ -75,7 +75,8 @@ func describeFleet(o *flags.SimulateOptions, c simulate.Config) *render.Simulati
 
 // playAll plays the policy and those to compare, as many at a time as there are
 // processors. What comes out does not depend on that.
-func playAll(ctx context.Context, o *flags.SimulateOptions, c simulate.Config, doc *render.Simulation) error {
+func playAll(ctx context.Context, o *flags.SimulateOptions, c simulate.Config) (*render.Simulation, error) {
+	doc := describeFleet(o, c)
 	all := append([]flags.Compared{{Label: "policy", Policy: o.Groups[0].Policy, Keyed: o.Groups[0].IdempotencyKey != ""}}, o.Compare...)
 	doc.Runs = make([]render.SimulationRun, len(all))
 	failed := make([]error, len(all))
@@ -93,5 +94,5 @@ func playAll(ctx context.Context, o *flags.SimulateOptions, c simulate.Config, d
 		})
 	}
 	players.Wait()
-	return errors.Join(failed...)
+	return doc, errors.Join(failed...)
 }

@@ -65,7 +65,7 @@ func (s *planSheet) waits() {
 		s.wait(t, &first[i])
 	}
 	if between > 0 {
-		t.add("...", plural(between, "more wait"))
+		t.add("...", s.more(between))
 	}
 	for i := range last {
 		s.wait(t, &last[i])
@@ -78,6 +78,15 @@ func (s *planSheet) waits() {
 			break
 		}
 	}
+}
+
+// more is how many waits are not shown; those that a plan did not follow to
+// their end are not counted.
+func (s *planSheet) more(between int) string {
+	if s.d.Omitted > 0 && s.d.StopEarliest == nil {
+		return "more"
+	}
+	return "+" + strconv.Itoa(between)
 }
 
 func (s *planSheet) wait(t *table, w *PlanWait) {
@@ -162,6 +171,8 @@ func (s *planSheet) longest() string {
 	}
 	switch {
 	case b.WaitsMS == nil || b.OperationMS != nil && *b.WaitsMS > *b.OperationMS || s.d.Longest.still():
+	case b.WaitsAtCap != nil && *b.WaitsAtCap == *b.WaitsMS:
+		parts = append(parts, "waits alone "+s.dur(*b.WaitsMS))
 	case b.WaitsAtCap == nil:
 		parts = append(parts, "waits "+s.dur(*b.WaitsMS)+" without a minimum, without bound where the server asks for more")
 	default:

@@ -206,3 +206,20 @@ func TestSimulateRefuses(t *testing.T) {
 		t.Errorf("an empty --compare: %v", err)
 	}
 }
+
+// FuzzCompare: whatever stands in --compare, it is a policy that was checked or a
+// usage error.
+func FuzzCompare(f *testing.F) {
+	for _, s := range []string{"jitter=0", "attempts=5 cap=10", "idempotent", "no-idempotent", "retry-on=+404,-500", "--base=1", "=", "h", "attempts"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, label string) {
+		o, err := ParseSimulate([]string{"--compare", label}, Env{})
+		if err != nil {
+			return
+		}
+		if len(o.Compare) != 1 || o.Compare[0].Policy.Check() != nil {
+			t.Errorf("%q: %+v", label, o.Compare)
+		}
+	})
+}

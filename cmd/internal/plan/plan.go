@@ -17,6 +17,9 @@ type Request struct {
 	Method           string
 	Keyed            bool // with an idempotency key
 	RateLimitHeaders bool
+	Until            bool // answers are held against an expression
+	Poll             bool
+	ConnectTimeout   time.Duration // 0 none
 	Seed             *uint64
 	Given            []Outcome // in order; none: each attempt fails with what is transient
 	AttemptTime      time.Duration
@@ -97,7 +100,7 @@ func (r *Request) assumed() Outcome {
 	}
 	candidates = append(candidates, failure(retry.ClassConnect))
 	for _, c := range retry.Classes() {
-		if c.Class != retry.ClassStatus {
+		if c.Class != retry.ClassStatus && c.Class != retry.ClassChecksum { // which has to be asked for
 			candidates = append(candidates, failure(c.Class))
 		}
 	}

@@ -22,6 +22,7 @@ func (r *Request) rules() []render.PlanRule {
 	var b book
 	r.counting(&b)
 	r.transient(&b)
+	r.awaited(&b)
 	r.safety(&b)
 	r.waiting(&b)
 	r.server(&b)
@@ -69,6 +70,16 @@ func (r *Request) transient(b *book) {
 	b.say("R3.3", "%s. Every other failure is final.", text)
 	if p.AllErrors {
 		b.say("R3.3c", "--retry-all-errors: beyond that list every status from 400 on and every failure but request, input, output and canceled.")
+	}
+}
+
+// awaited are the answers that are no failures, and not what is waited for.
+func (r *Request) awaited(b *book) {
+	if r.Until {
+		b.say("R3.3e", "An answer of which --until is not true is worth another attempt, whatever its status.")
+	}
+	if r.Poll {
+		b.say("R2.1b", "--poll: an answer that says that the result is not there yet is no failure and does not count; its state is asked for with GET.")
 	}
 }
 
@@ -160,6 +171,9 @@ func (r *Request) limits(b *book) {
 	}
 	if p.RetryMaxTime > 0 {
 		b.say("R6.1", "No retry starts later than %s after the start: retry_time_exceeded.", exact(p.RetryMaxTime))
+	}
+	if r.ConnectTimeout > 0 && (p.MaxTime == 0 || r.ConnectTimeout < p.MaxTime) {
+		b.say("§3", "Name, TCP and TLS have %s in each attempt, over all addresses: a failure that leaves the server untouched.", exact(r.ConnectTimeout))
 	}
 	if p.MaxTime > 0 {
 		b.say("R6.3", "Each attempt ends after %s at the latest, as a failure of class timeout.", exact(p.MaxTime))

@@ -54,30 +54,41 @@ var (
 // Run plays the fleet with a policy, which was checked. Label and Policy of the
 // result are the caller's. It ends early with ctx.
 func Run(ctx context.Context, c Config, p retry.Policy) (render.SimulationRun, error) {
-	r := &run{
+	r := newRun(c, p)
+	if err := r.play(ctx); err != nil {
+		return render.SimulationRun{}, err
+	}
+	return r.result(), nil
+}
+
+func newRun(c Config, p retry.Policy) *run {
+	return &run{
 		Config: c, policy: p, bucket: retrytest.Bucket{Token: c.Token, Burst: c.Burst}, gaveUp: map[retry.Reason]int{},
 		bins: bins{width: c.Bin}, peak: peak{width: c.Bin}, downPeak: peak{width: c.Bin},
 	}
-	for i := range c.Clients {
+}
+
+func (r *run) play(ctx context.Context) error {
+	for i := range r.Clients {
 		r.queue.push(arrival{at: r.start(uint32(i)), client: uint32(i), attempt: 1}) //nolint:gosec // Clients is bounded
 	}
 	const breath = 1 << 14
 	for {
 		a, ok := r.queue.pop()
 		if !ok {
-			return r.result(), nil
+			return nil
 		}
 		if r.requests++; r.requests%breath == 0 && ctx.Err() != nil {
-			return render.SimulationRun{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if a.at != r.latest {
 			r.atOnce = 0
 		}
 		switch r.atOnce++; {
 		case r.atOnce > perClient*int64(r.Clients):
-			return render.SimulationRun{}, ErrEndless
+			return ErrEndless
 		case r.requests > most:
-			return render.SimulationRun{}, ErrMany
+			return ErrMany
 		}
 		r.request(a)
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -196,7 +197,7 @@ func loop(t *testing.T, c Config, p retry.Policy) (requests int64, reason string
 	t.Helper()
 	clock := retrytest.NewFakeClock(time.Unix(0, 0))
 	clock.AutoAdvance(true)
-	server := &run{Config: c, policy: p, bucket: retrytest.Bucket{Token: c.Token, Burst: c.Burst}, bins: bins{width: c.Bin}, peak: peak{width: c.Bin}, downPeak: peak{width: c.Bin}}
+	server := newRun(c, p)
 	attempt := uint32(0)
 	l := retry.Loop{Policy: p, Clock: clock, Rand: func() float64 { return unit(c.Seed, 0, attempt) }}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -215,6 +216,27 @@ func loop(t *testing.T, c Config, p retry.Policy) (requests int64, reason string
 		t.Fatal(err)
 	}
 	return requests, string(record.Reason), record.Elapsed
+}
+
+// TestMemory: a client takes the same memory, however many there are.
+func TestMemory(t *testing.T) {
+	for _, clients := range []int{20_000, 200_000} {
+		c := fleet(clients)
+		c.Token = c.Token * 10_000 / time.Duration(clients)
+		r := newRun(c, policy(nil))
+		if err := r.play(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		held := 0
+		for _, b := range r.queue.buckets {
+			held += cap(b)
+		}
+		if per := uintptr(held) * unsafe.Sizeof(arrival{}) / uintptr(clients); per > 200 {
+			t.Errorf("%d clients: %d bytes each", clients, per)
+		} else {
+			t.Logf("%d clients: %d bytes each", clients, per)
+		}
+	}
 }
 
 func TestEnds(t *testing.T) {
