@@ -73,7 +73,7 @@ func (d dice) dress(st *step) {
 
 // breakOff draws a fault within the body.
 func (d dice) breakOff(st *step) {
-	size := len(st.body.bytes(st.status))
+	size := int(st.body.length(st.status))
 	if size < 2 {
 		return
 	}

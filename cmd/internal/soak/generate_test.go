@@ -208,7 +208,7 @@ func (s *scenario) valid() string {
 // used again.
 func (s *scenario) validStep(st *step, g *settings) string {
 	inBody := st.status > 0 && st.fault != "" && st.fault != faultCloseAfter && st.fault != faultLost
-	size := int64(len(st.body.bytes(st.status)))
+	size := st.body.length(st.status)
 	switch {
 	case st.fault == faultStall && g.maxTime == 0 && g.deadline == 0:
 		return "silence without a limit has no end"
@@ -249,7 +249,7 @@ func (s *scenario) validStep(st *step, g *settings) string {
 // silent: not how much of it has come, nor whether its head had been read.
 func (s *scenario) quietBody(st *step, g *settings) bool {
 	return st.status == 200 && g.named("200") != putIn && st.etag == "" && st.modified == "" && st.retryAfter == nil && st.fields == nil &&
-		!s.has("-i", "-D", "-N", "-I") && len(st.body.bytes(200)) < holdLimit
+		!s.has("-i", "-D", "-N", "-I") && st.body.length(200) < holdLimit
 }
 
 // at is a date that many seconds from the start of the play.

@@ -92,6 +92,7 @@ func (m *model) send(a *attempt, at hop) *reply {
 
 // broke is a hop without an answer.
 func (m *model) broke(a *attempt, r *reply) {
+	a.blocks = append(append(a.blocks, r.early...), r.head...) // as far as it came
 	a.status = 0
 	a.told = guidance{}
 	switch r.fault {

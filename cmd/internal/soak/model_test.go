@@ -14,7 +14,6 @@ import (
 type expectation struct {
 	requests []seen
 	waits    []due
-	exit     int
 	runs     []ending
 	stdout   []byte
 	files    map[string][]byte
@@ -90,11 +89,6 @@ func predict(s *scenario, saw *observation) *expectation {
 	if s.second {
 		m.number, m.g.file = 2, false // an -o is for one URL
 		m.run("/z")
-	}
-	for _, run := range m.want.runs { // the last that failed (R10.3)
-		if run.exit != 0 {
-			m.want.exit = run.exit
-		}
 	}
 	m.want.effects = m.server.effects
 	return &m.want
@@ -322,6 +316,9 @@ func (m *model) finish(a *attempt, reason string) {
 	e := ending{
 		exit: m.exit(a, reason), reason: reason, attempts: len(m.books.attempts), retries: len(m.books.attempts) - 1,
 		counted: m.books.attempts, sources: m.sources,
+	}
+	if a.class == classProtocol && e.exit == 1 {
+		e.exit2 = 8 // on a connection that was used before
 	}
 	if reason != "success" && a.told.valid {
 		e.next = m.stamp(a.told.minimum)

@@ -54,6 +54,7 @@ type wait struct {
 // ending is what an operation said of itself.
 type ending struct {
 	exit     int
+	exit2    int // as good, where curl's code depends on the connection; 0 none
 	reason   string
 	attempts int
 	retries  int

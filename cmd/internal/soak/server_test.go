@@ -22,6 +22,14 @@ func (c content) bytes(status int) []byte {
 	return bytes.Repeat([]byte(line), int(c.size)/len(line)+1)[:c.size]
 }
 
+// length is that of bytes.
+func (c content) length(status int) int64 {
+	if c.size >= 0 {
+		return c.size
+	}
+	return int64(len(c.bytes(status)))
+}
+
 // server is what the scripted server does, as its documentation has it.
 type server struct {
 	s       *scenario
@@ -106,7 +114,7 @@ func (v *server) perform(st step, q query) reply {
 	if st.interim {
 		r.early = []byte("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")
 	}
-	if st.status == 0 || st.fault == faultCloseAfter || st.fault == faultLost {
+	if st.status == 0 || st.fault == faultLost {
 		r.fault = st.fault
 		return r
 	}
@@ -116,6 +124,9 @@ func (v *server) perform(st step, q query) reply {
 	}
 	part := v.ranged(&r, st, q, body)
 	v.frame(&r, st, q, body, part)
+	if st.fault == faultCloseAfter { // whole lines are known for what they are
+		r.fault, r.head = st.fault, r.head[:bytes.LastIndexByte(r.head[:min(int(st.cut), len(r.head))], '\n')+1]
+	}
 	return r
 }
 
