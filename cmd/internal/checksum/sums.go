@@ -13,9 +13,9 @@ const maxSums = 64 << 20
 
 // Sums is a file of sums.
 type Sums struct {
-	file    string
-	entries []entry
-	bare    Digest // the file holds one digest and nothing else
+	file   string
+	byBase map[string][]entry // by the last element of their names
+	bare   Digest             // the file holds one digest and nothing else
 }
 
 // entry is one line of it. The digest of an algorithm that is not known here
@@ -38,7 +38,7 @@ func ReadSums(file string, r io.Reader) (*Sums, error) {
 	if len(text) > maxSums {
 		return nil, fmt.Errorf("%q is too large for a file of checksums", file)
 	}
-	s := &Sums{file: file}
+	s := &Sums{file: file, byBase: make(map[string][]entry)}
 	content := strings.TrimPrefix(string(text), "\ufeff")
 	if word := strings.TrimSpace(content); byDigits(len(word)) != 0 && isHex(word) {
 		s.bare = digestOf(word)
@@ -46,10 +46,10 @@ func ReadSums(file string, r io.Reader) (*Sums, error) {
 	}
 	for line := range strings.Lines(content) {
 		if e, ok := parseLine(strings.TrimRight(line, "\r\n")); ok {
-			s.entries = append(s.entries, e)
+			s.byBase[base(e.name)] = append(s.byBase[base(e.name)], e)
 		}
 	}
-	if len(s.entries) == 0 {
+	if len(s.byBase) == 0 {
 		return nil, fmt.Errorf("%q holds no checksums, neither lines as sha256sum writes them nor a single digest", file)
 	}
 	return s, nil
@@ -135,18 +135,17 @@ func (s *Sums) find(output, urlPath string) (Digest, error) {
 		return s.bare, nil
 	}
 	output = strings.TrimPrefix(output, "./")
-	if output != "" {
-		if exact := s.filter(func(e entry) bool { return e.name == output }); len(exact) > 0 {
-			return s.only(exact, output)
-		}
+	exact := filter(s.byBase[base(output)], func(e entry) bool { return output != "" && e.name == output })
+	if len(exact) > 0 {
+		return s.only(exact, output)
 	}
 	names := slices.DeleteFunc([]string{base(output), base(urlPath)}, func(n string) bool { return n == "" })
 	for _, name := range slices.Compact(names) {
-		found := s.filter(func(e entry) bool { return base(e.name) == name })
+		found := s.byBase[name]
 		if len(found) == 0 {
 			continue
 		}
-		if meant := s.filter(func(e entry) bool { return base(e.name) == name && endsIn(urlPath, e.name) }); len(meant) > 0 && !same(found) {
+		if meant := filter(found, func(e entry) bool { return endsIn(urlPath, e.name) }); len(meant) > 0 && !same(found) {
 			found = deepest(meant)
 		}
 		return s.only(found, name)
@@ -160,8 +159,8 @@ func (s *Sums) find(output, urlPath string) (Digest, error) {
 	return Digest{}, fmt.Errorf("%q has no line for %q or %q", s.file, names[0], names[1])
 }
 
-func (s *Sums) filter(keep func(entry) bool) (found []entry) {
-	for _, e := range s.entries {
+func filter(list []entry, keep func(entry) bool) (found []entry) {
+	for _, e := range list {
 		if keep(e) {
 			found = append(found, e)
 		}

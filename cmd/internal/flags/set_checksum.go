@@ -47,7 +47,11 @@ func (p *parser) pairChecksums() error {
 	urls := p.g.URLs
 	forAll := len(given) == 1 && given[0].IsFile() && !given[0].OfOne()
 	if !forAll && len(given) != len(urls) {
-		return usagef("%d --checksum for %d URLs; give one to each, in order, or one @FILE of sums to all", len(given), len(urls))
+		noun := "URLs"
+		if len(urls) == 1 {
+			noun = "URL"
+		}
+		return usagef("%d --checksum for %d %s; give one to each, in order, or one @FILE of sums to all", len(given), len(urls), noun)
 	}
 	for i := range urls {
 		source := given[0]

@@ -79,7 +79,7 @@ var requestFlags = [...]Flag{
 		Long: "It implies -L. Only for hosts that may see them.",
 		on:   func(p *parser, on bool) error { p.g.Follow, p.g.LocationTrusted = on, on; return nil }},
 	{Name: "paginate", Category: CatRequest, Own: true, Help: "Fetch the pages behind, as Link: rel=\"next\" names them",
-		Long: "Each page is an operation with attempts of its own; one --deadline holds for all. Bodies are written in order; an -o file changes only when all pages are there. The next page must be at the origin of the URL, unless --location-trusted is given, and one that was fetched already ends the run with exit 47. What a page that fails leaves on standard output are the pages before it; of an error's body, the error line tells the start.",
+		Long: "Each page is an operation with attempts of its own; one --deadline holds for all. Bodies are written in order; an -o file changes only when all pages are there. -i, -D and -w tell of each page. The next page must be at the origin of the URL, unless --location-trusted is given, and one that was fetched already ends the run with exit 47. What a page that fails leaves on standard output are the pages before it; of an error's body, the error line tells the start.",
 		flag: func(p *parser) *bool { return &p.g.Paginate }},
 	{Name: "max-pages", Arg: "N", Category: CatRequest, Kind: Value, Own: true, Help: "With --paginate, stop after N pages",
 		Long: "That is a success; a notice says that there are more.", set: setMaxPages},
