@@ -31,7 +31,7 @@ type Env struct {
 	Rand func() float64
 	// Random gives the bytes of UUIDs.
 	Random io.Reader
-	// Signals delivers SIGINT, SIGTERM and SIGHUP; nil for none.
+	// Signals delivers SIGINT, SIGTERM, SIGHUP and SIGQUIT; nil for none.
 	Signals <-chan os.Signal
 	// Terminal reports whether f is a terminal, and its width in columns.
 	Terminal func(f any) (columns int, ok bool)
@@ -64,7 +64,7 @@ func (e Env) lookup(name string) (string, bool) {
 // and turns SIGPIPE into write errors.
 func SystemEnv() Env {
 	signals := make(chan os.Signal, 4)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(s) { // as nohup and a script's background jobs want it
 			signal.Notify(signals, s)
 		}

@@ -47,6 +47,17 @@ func (earlyError) Error() string { return "another operation failed" }
 // Is makes it a cancellation to everyone who asks for the cause's kind.
 func (earlyError) Is(target error) bool { return target == context.Canceled }
 
+// affordable is how many of limit operations at a time have room for a connection,
+// an output and a file more, of the files that the process may have open (0: any
+// number).
+func affordable(limit, files int) int {
+	const each, others = 3, 32
+	if files == 0 {
+		return limit
+	}
+	return max(min(limit, (files-others)/each), 1)
+}
+
 // newCrew is nil without -Z.
 func newCrew(r *run) *crew {
 	global := &r.options.Global
@@ -57,6 +68,7 @@ func newCrew(r *run) *crew {
 	if limit == 0 {
 		limit = flags.DefaultParallel
 	}
+	limit = affordable(limit, openFiles())
 	c := &crew{
 		run: r, limit: limit, turn: make(chan struct{}, 1), total: -1,
 		transfers: make(map[*exchange.Response]struct{}),

@@ -146,6 +146,9 @@ func newProxy(g *flags.Group, text string, origin transport.TLS) (*transport.Pro
 			KeyLogFile: origin.KeyLogFile, SystemFile: origin.SystemFile, SystemDir: origin.SystemDir,
 		},
 	}
+	if strings.HasPrefix(scheme, "socks") && strings.EqualFold(u.Host, "localhost") && len(u.Path) > 1 {
+		p.Socket = u.Path // curl: socks5://localhost/path/of/socket
+	}
 	if g.ProxyUser != "" && text != g.PreProxy {
 		p.HasAuth = true
 		p.User, p.Password, _ = strings.Cut(g.ProxyUser, ":")

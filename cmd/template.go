@@ -245,7 +245,7 @@ func authOf(g *prepared, u *request.URL) request.Auth {
 	case g.HasUser:
 		auth.HasUser = true
 		auth.User, auth.Password = g.user, g.password
-	case u.HasUser && g.lookup != nil && !(g.NetrcOptional && u.Password != ""):
+	case u.HasUser && g.lookup != nil && !(g.NetrcOptional && u.HasPassword()):
 		// .netrc is asked first, for this user; then the URL counts.
 	case u.HasUser:
 		auth.HasUser, auth.User, auth.Password, auth.OfURL = true, u.User, u.Password, true

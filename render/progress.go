@@ -17,7 +17,8 @@ type Progress struct {
 	// Total is the full number, -1 while unknown; nil is unknown.
 	Total func() int64
 	// Bar is curl's -#: one bar, shown at once, whose end stays on the screen.
-	Bar bool
+	Bar    bool
+	AsCurl bool // without a terminal the bar stands as in curl, after a carriage return
 }
 
 // quiet is how long a transfer stays without a meter, and tick how often a
@@ -26,6 +27,9 @@ const (
 	quiet = time.Second
 	tick  = 250 * time.Millisecond
 )
+
+// curlsWidth makes the bar 72 characters long, as curl's is where there is no terminal.
+const curlsWidth = 80
 
 // Progress shows a transfer's meter: after a second, or at once with Bar. The
 // caller must call done when the transfer has ended; it returns when the line
@@ -36,7 +40,13 @@ func (l *Live) Progress(p Progress) (done func()) {
 		if !p.Bar {
 			return func() {}
 		}
-		return func() { l.Println(p.barLine(79, l.o.ASCII)) }
+		return func() {
+			if p.AsCurl {
+				l.Println("\r" + p.barLine(curlsWidth, l.o.ASCII))
+				return
+			}
+			l.Println(p.barLine(79, l.o.ASCII))
+		}
 	}
 	m := &meter{p: p, ascii: l.o.ASCII}
 	it := &liveItem{delay: quiet}

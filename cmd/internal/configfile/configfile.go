@@ -23,6 +23,8 @@ type Entry struct {
 	HasValue bool
 	// Line in the file, from 1.
 	Line int
+	// Spaced: the value ended at a blank, and what followed was left out.
+	Spaced bool
 }
 
 // Error is a line that cannot be read. Its text does not hold the line, which
@@ -56,6 +58,21 @@ var (
 // that start with "#" are comments. Where curl would drop part of a line
 // with a warning, or none, Parse refuses it.
 func Parse(r io.Reader, name string) ([]Entry, error) {
+	entries, err := ParseAsCurl(r, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Spaced {
+			return nil, &Error{name, e.Line, errUnquoted}
+		}
+	}
+	return entries, nil
+}
+
+// ParseAsCurl is Parse, but a value without quotes may have blanks in it: it ends
+// there, and Entry.Spaced is set.
+func ParseAsCurl(r io.Reader, name string) ([]Entry, error) {
 	var entries []Entry
 	scanner := bufio.NewScanner(bounded.Reader(r, bounded.Text))
 	scanner.Buffer(nil, maxLine)
@@ -112,6 +129,9 @@ func parseLine(line string) (e Entry, ok bool, _ error) {
 	rest := strings.TrimLeft(line[end:], blanks+separators)
 	var err error
 	e.Value, e.HasValue, err = value(rest)
+	if e.Spaced = errors.Is(err, errUnquoted); e.Spaced {
+		err = nil
+	}
 	return e, err == nil, err
 }
 
@@ -132,7 +152,7 @@ func value(s string) (_ string, has bool, _ error) {
 		return s, s != "", nil
 	}
 	if !ignorable(s[end:]) {
-		return "", false, errUnquoted
+		return s[:end], true, errUnquoted
 	}
 	return s[:end], true, nil
 }

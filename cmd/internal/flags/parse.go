@@ -118,6 +118,11 @@ func (p *parser) parse(args []string) (*Options, error) {
 		if err := p.defaultConfig(); err != nil {
 			return nil, err
 		}
+		if p.curlsWords {
+			if err := p.curlrc(); err != nil {
+				return nil, err
+			}
+		}
 	}
 	p.src, p.where, p.shared = srcFlag, "", len(p.g.Headers)
 	if len(p.settings) > 0 {
@@ -274,7 +279,7 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 }
 
 func (p *parser) applyText(f *Flag, text string, neg bool) error {
-	if f.OneLine && p.src == srcDefault {
+	if f.OneLine && p.src == srcDefault && !(p.curlsWords && f.Name == "next") {
 		return fmt.Errorf("belongs to one command line, not to the default config file")
 	}
 	switch {

@@ -174,8 +174,17 @@ func rows() []row {
 		{"--no-progress-meter u", func(_ *Group, o *Global) { o.NoProgressMeter = true }},
 		{"--no-progress-meter --progress-meter u", func(*Group, *Global) {}},
 		{"--stderr f u", func(_ *Group, o *Global) { o.Stderr = "f" }},
+		{"--trace f --trace-ascii g u", func(_ *Group, o *Global) {
+			o.TraceASCII, o.Notes = "g", []string{"--trace-ascii overrides an earlier trace/verbose option"}
+		}},
+		{"--trace f -v u", func(_ *Group, o *Global) {
+			o.Verbose, o.Notes = true, []string{"-v, --verbose overrides an earlier trace option"}
+		}},
+		{"--trace-config ids,time u", func(_ *Group, o *Global) { o.TraceTime = true }},
+		{"--trace-config all,-time u", func(*Group, *Global) {}},
+		{"--show-headers u", func(g *Group, _ *Global) { g.Include = true }},
 		{"--trace f u", func(_ *Group, o *Global) { o.Trace = "f" }},
-		{"--trace f --trace-ascii g --trace-time u", func(_ *Group, o *Global) { o.TraceASCII, o.TraceTime = "g", true }},
+		{"--trace-ascii g --trace-time u", func(_ *Group, o *Global) { o.TraceASCII, o.TraceTime = "g", true }},
 
 		{"--timeline human u", func(_ *Group, o *Global) { o.Timeline = "human" }},
 		{"--timeline-file f --timeline jsonl u", func(_ *Group, o *Global) { o.TimelineFile, o.Timeline = "f", "jsonl" }},

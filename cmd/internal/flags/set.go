@@ -305,15 +305,32 @@ func setMaxFileSize(p *parser, v string) (err error) {
 	return err
 }
 
-// setTrace and setTraceASCII: the last one wins, as in curl.
+// setVerbose, setTrace and setTraceASCII: the last one wins, as in curl.
+func setVerbose(p *parser, on bool) error {
+	g := &p.o.Global
+	if g.Trace+g.TraceASCII != "" && on {
+		p.note("-v, --verbose overrides an earlier trace option")
+	}
+	g.Verbose, g.Trace, g.TraceASCII = on, "", ""
+	return nil
+}
+
 func setTrace(p *parser, v string) error {
+	p.overrideTrace("--trace", v == p.o.Global.Trace)
 	p.o.Global.Trace, p.o.Global.TraceASCII = v, ""
 	return nil
 }
 
 func setTraceASCII(p *parser, v string) error {
+	p.overrideTrace("--trace-ascii", v == p.o.Global.TraceASCII)
 	p.o.Global.Trace, p.o.Global.TraceASCII = "", v
 	return nil
+}
+
+func (p *parser) overrideTrace(flag string, same bool) {
+	if g := &p.o.Global; !same && (g.Verbose || g.Trace+g.TraceASCII != "") {
+		p.note("%s overrides an earlier trace/verbose option", flag)
+	}
 }
 
 // setTraceConfig: of curl's components, the time alone is one here.

@@ -84,16 +84,42 @@ func (p *parser) defaultConfig() error {
 	if p.env.Open == nil {
 		return nil
 	}
-	name := path.Join(dir, "bide", "config")
+	_, err := p.defaultFile(path.Join(dir, "bide", "config"))
+	return err
+}
+
+// curlrc reads the file that curl would, for --as-curl: the first there is.
+func (p *parser) curlrc() error {
+	if p.env.Open == nil {
+		return nil
+	}
+	curl, xdg, home := p.env.Getenv("CURL_HOME"), p.env.Getenv("XDG_CONFIG_HOME"), p.env.Getenv("HOME")
+	places := [][2]string{{curl, ".curlrc"}, {xdg, "curlrc"}, {home, ".curlrc"}}
+	if xdg == "" {
+		places = append(places, [2]string{curl, ".config/curlrc"}, [2]string{home, ".config/curlrc"})
+	}
+	for _, place := range places {
+		if place[0] == "" {
+			continue
+		}
+		if found, err := p.defaultFile(path.Join(place[0], place[1])); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// defaultFile reads a config file that nobody named, if it is there.
+func (p *parser) defaultFile(name string) (found bool, _ error) {
 	r, err := p.env.Open(name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			p.note("cannot read %s: %s", quote(name), reason(err))
 		}
-		return nil
+		return false, nil
 	}
 	p.src = srcDefault
-	return p.readConfig(r, name)
+	return true, p.readConfig(r, name)
 }
 
 // maxDepth bounds config files that name config files.
@@ -132,13 +158,21 @@ func (p *parser) entries(r io.ReadCloser, name string) error {
 	if name == "-" {
 		shown = "standard input"
 	}
-	entries, err := configfile.Parse(r, shown)
+	parse := configfile.Parse
+	if p.curlsWords {
+		parse = configfile.ParseAsCurl
+	}
+	entries, err := parse(r, shown)
 	r.Close() //nolint:errcheck // read only
 	if err != nil {
 		return usagef("%s", printable(err.Error()))
 	}
 	for _, e := range entries {
 		p.where = fmt.Sprintf("%s:%d", printable(shown), e.Line)
+		if e.Spaced {
+			p.note("%s: warning: '%s' uses unquoted whitespace", p.where, printable(e.Name))
+			p.note("This may cause side-effects. Consider using double quotes?")
+		}
 		if err := p.entry(e); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ var outputFlags = [...]Flag{
 	{Name: "show-error", Short: "S", Category: CatOutput, Help: "With -s, still say why it failed",
 		Long: "Without -s it does nothing.", flag: func(p *parser) *bool { return &p.o.Global.ShowError }},
 	{Name: "verbose", Short: "v", Category: CatOutput, Common: true, Help: "Show requests and responses, redacted",
-		Long: "Values of credentials and of query parameters are shown as ***; --no-redact shows them.", flag: func(p *parser) *bool { return &p.o.Global.Verbose }},
+		Long: "Values of credentials and of query parameters are shown as ***; --no-redact shows them. Of -v, --trace and --trace-ascii the last one counts.", on: setVerbose},
 	{Name: "progress-bar", Short: "#", Category: CatOutput, Help: "Show progress as a bar", flag: func(p *parser) *bool { return &p.o.Global.ProgressBar }},
 	{Name: "no-progress-meter", Category: CatOutput, Help: "No progress meter; notices stay", flag: func(p *parser) *bool { return &p.o.Global.NoProgressMeter }},
 	{Name: "stderr", Arg: "FILE", Category: CatOutput, Kind: Value, File: true, Help: "Write standard error to FILE; - is standard output",

@@ -1,9 +1,11 @@
 package request
 
 import (
+	"errors"
 	"net/netip"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -73,10 +75,25 @@ func (u *URL) setIPv6(s string) *Error {
 func asciiHost(name string) (string, error) {
 	for i := 0; i < len(name); i++ {
 		if name[i] >= 0x80 {
-			return idna.Lookup.ToASCII(name)
+			return international(name)
 		}
 	}
 	return name, nil
+}
+
+// international also holds the result to DNS's limit on labels (RFC 1035 §2.3.4).
+func international(name string) (string, error) {
+	if !utf8.ValidString(name) {
+		return "", errors.New("not UTF-8")
+	}
+	ascii, err := idna.Lookup.ToASCII(name)
+	const longest = 63
+	for label := range strings.SplitSeq(ascii, ".") {
+		if len(label) > longest && err == nil {
+			err = errors.New("a label is too long")
+		}
+	}
+	return ascii, err
 }
 
 // looseIPv4 reads the forms of inet_aton: one to four numbers, decimal, octal

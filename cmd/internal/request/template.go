@@ -98,6 +98,7 @@ type URL struct {
 	Fragment string
 
 	userinfo    string // as written
+	hasPassword bool   // a colon stands in it
 	pathAsIs    bool   // references are resolved in the same way
 	hasFragment bool
 	ascii       string // Host with A-labels; "" not yet known

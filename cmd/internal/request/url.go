@@ -171,7 +171,8 @@ func (u *URL) setPort(s string) *Error {
 }
 
 func (u *URL) setUserinfo(s string) *Error {
-	user, password, _ := strings.Cut(s, ":")
+	user, password, colon := strings.Cut(s, ":")
+	u.hasPassword = colon
 	var ok1, ok2 bool
 	u.User, ok1 = unescape(user)
 	u.Password, ok2 = unescape(password)

@@ -143,3 +143,6 @@ func (u *URL) WithUserinfoOf(v *URL) *URL {
 	w.HasUser, w.User, w.Password, w.userinfo = v.HasUser, v.User, v.Password, v.userinfo
 	return &w
 }
+
+// HasPassword reports whether the URL names a password, if only an empty one.
+func (u *URL) HasPassword() bool { return u.HasUser && u.hasPassword }

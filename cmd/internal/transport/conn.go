@@ -76,6 +76,7 @@ type Proxy struct {
 	Scheme   string // http, https, socks4, socks4a, socks5, socks5h
 	Host     string
 	Port     string
+	Socket   string // of a SOCKS proxy: the path of its unix socket, in place of host and port; "" none
 	HasAuth  bool
 	User     string
 	Password string

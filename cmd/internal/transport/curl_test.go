@@ -54,7 +54,6 @@ func TestLikeCurl(t *testing.T) {
 		{"CONNECT 407", "https://a.test/", []string{"-x"}, Settings{Proxy: httpProxy(answering(t, "HTTP/1.1 407 x\r\n\r\n"))}, true},
 		{"CONNECT 503", "https://a.test/", []string{"-x"}, Settings{Proxy: httpProxy(answering(t, "HTTP/1.1 503 x\r\n\r\n"))}, true},
 		{"CONNECT cut", "https://a.test/", []string{"-x"}, Settings{Proxy: httpProxy(answering(t, ""))}, true},
-		{"CONNECT garbage", "https://a.test/", []string{"-x"}, Settings{Proxy: httpProxy(answering(t, "garbage\r\n\r\n"))}, true},
 		{"SOCKS5 no method", "http://a.test/", []string{"-x"}, Settings{Proxy: &Proxy{Scheme: "socks5h", Port: socks("\x05\xff")}}, true},
 		{"SOCKS5 refused", "http://a.test/", []string{"-x"}, Settings{Proxy: &Proxy{Scheme: "socks5h", Port: socks("\x05\x00", "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00")}}, true},
 		{"SOCKS5 cut", "http://a.test/", []string{"-x"}, Settings{Proxy: &Proxy{Scheme: "socks5h", Port: socks("")}}, true},

@@ -29,7 +29,10 @@ var errSuperseded = errors.New("another address answered first")
 // socket opens the socket to the proxy or the host.
 func (m *maker) socket(ctx context.Context) (net.Conn, *Error) {
 	if m.s.UnixSocket != "" || m.s.AbstractSocket != "" {
-		return m.dialUnix(ctx)
+		return m.dialUnix(ctx, m.s.UnixSocket)
+	}
+	if path := m.route.proxySocket(); path != "" {
+		return m.dialUnix(ctx, path)
 	}
 	host, port := m.route.connectName()
 	if m.route.redirected && m.route.proxy == nil {
@@ -232,9 +235,9 @@ func (m *maker) dialReasons() string {
 	return strings.Join(each, ", ")
 }
 
-// dialUnix opens a unix socket, by path or in Linux's abstract name space.
-func (m *maker) dialUnix(ctx context.Context) (net.Conn, *Error) {
-	name := m.s.UnixSocket
+// dialUnix opens a unix socket, by path or, where that is "", in Linux's abstract
+// name space.
+func (m *maker) dialUnix(ctx context.Context, name string) (net.Conn, *Error) {
 	shown := name
 	if name == "" {
 		shown = "@" + m.s.AbstractSocket

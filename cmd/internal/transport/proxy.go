@@ -155,13 +155,20 @@ func (m *maker) connectAnswer(br *bufio.Reader) *Error {
 		m.facts.ProxyStatus = statusOf(block)
 		switch {
 		case errors.Is(err, errNotHTTP):
-			return m.connectRefused(err)
+			e := m.connectRefused(err)
+			e.Code, e.Err = exitcode.BadOption, &problem{text: "Invalid response header", err: err} // curl 8
+			return e
 		case errors.Is(err, errTooLarge):
 			return m.fail(retry.ClassProxyRefused, exitcode.Recv, retry.PhaseConnect, "CONNECT response too large", err)
 		case err != nil:
 			return m.connectAborted(err)
 		case m.facts.ProxyStatus/100 == 1 && m.facts.ProxyStatus != 101:
 		case m.facts.ProxyStatus/100 == 2:
+			for _, name := range [...]string{"Content-Length", "Transfer-Encoding"} {
+				if len(fieldValues(block, name)) > 0 {
+					m.info("Ignoring ", name, " in CONNECT ", strconv.Itoa(m.facts.ProxyStatus), " response")
+				}
+			}
 			return nil
 		default:
 			return m.connectRefused(nil)

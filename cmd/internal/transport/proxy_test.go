@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/retry"
 	"github.com/bidehttp/bide/retry/retrytest"
 )
@@ -38,7 +39,7 @@ func TestConnectAnswers(t *testing.T) {
 		{"R3_500", "HTTP/1.1 500 x\r\n\r\n", retry.ClassProxyRefused, "CONNECT tunnel failed, response 500", 500, nil},
 		{"R3_302", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", retry.ClassProxyRefused, "CONNECT tunnel failed, response 302", 302, nil},
 		{"R3_101", "HTTP/1.1 101 x\r\n\r\n", retry.ClassProxyRefused, "CONNECT tunnel failed, response 101", 101, nil},
-		{"R3_garbage", "garbage\r\n\r\n", retry.ClassProxyRefused, "CONNECT tunnel failed, response 0", 0, nil},
+		{"R3_garbage", "garbage\r\n\r\n", retry.ClassProxyRefused, "Invalid response header", 0, nil},
 		{"R3_cut at once", "", retry.ClassProxy, "Proxy CONNECT aborted", 0, nil},
 		{"R3_cut in the head", "HTTP/1.1 200 OK\r\nX: y", retry.ClassProxy, "Proxy CONNECT aborted", 200, nil},
 		{"R3_too large", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("y", maxConnectHead) + "\r\n\r\n", retry.ClassProxyRefused, "CONNECT response too large", 200, nil},
@@ -46,8 +47,12 @@ func TestConnectAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			code := exitcode.Recv
+			if tt.name == "R3_garbage" {
+				code = exitcode.BadOption // curl 8
+			}
 			s := &Settings{Proxy: httpProxy(answering(t, tt.answer))}
-			e := mustFail(t, context.Background(), Target{"https", "a.test", "443"}, s, want{tt.class, 56, retry.PhaseConnect, tt.text})
+			e := mustFail(t, context.Background(), Target{"https", "a.test", "443"}, s, want{tt.class, code, retry.PhaseConnect, tt.text})
 			if tt.status != 0 && e.Facts.ProxyStatus != tt.status {
 				t.Errorf("status %d", e.Facts.ProxyStatus)
 			}

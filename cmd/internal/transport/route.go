@@ -64,6 +64,17 @@ func (r *route) connectName() (host, port string) {
 	return r.host, r.port
 }
 
+// proxySocket is the unix socket that the first proxy listens on, "" none.
+func (r *route) proxySocket() string {
+	switch {
+	case r.pre != nil:
+		return r.pre.Socket
+	case r.proxy != nil:
+		return r.proxy.Socket
+	}
+	return ""
+}
+
 // serverName is the name that a certificate must carry: without the dot of a
 // fully qualified name, and without the zone of an address.
 func serverName(host string) string {
@@ -110,7 +121,7 @@ func (r *route) poolKey(s *Settings) string {
 	}
 	k.add(s.Resolve...)
 	if p := r.proxy; p != nil {
-		k.add("proxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.User, p.Password, p.UserAgent)
+		k.add("proxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.Socket, p.User, p.Password, p.UserAgent)
 		k.flags(p.HasAuth, r.tunnel, p.HTTP10)
 		k.add(strconv.Itoa(int(p.Schemes)))
 		for _, h := range p.Headers {
@@ -119,7 +130,7 @@ func (r *route) poolKey(s *Settings) string {
 		k.tls(&p.TLS)
 	}
 	if p := r.pre; p != nil {
-		k.add("preproxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.User, p.Password)
+		k.add("preproxy", p.Scheme, strings.ToLower(p.Host), p.Port, p.Socket, p.User, p.Password)
 		k.flags(p.HasAuth)
 	}
 	return string(k)

@@ -18,6 +18,9 @@ import (
 // as text alone, from which no class can be told.
 func (m *maker) socks(ctx context.Context, conn net.Conn, p *Proxy, host, port string) *Error {
 	m.via = via{p, host, port}
+	if err := m.socksLogin(p); err != nil {
+		return err
+	}
 	dst, err := m.socksTarget(ctx)
 	if err != nil {
 		return err
@@ -30,6 +33,18 @@ func (m *maker) socks(ctx context.Context, conn net.Conn, p *Proxy, host, port s
 			return m.socks5(conn, dst)
 		}
 	})
+}
+
+// socksLogin refuses what SOCKS5 has no room for (RFC 1929), before a name is looked up.
+func (m *maker) socksLogin(p *Proxy) *Error {
+	if !strings.HasPrefix(p.Scheme, "socks5") || !p.HasAuth {
+		return nil
+	}
+	const longest = 255
+	if len(p.User) > longest || len(p.Password) > longest {
+		return m.socksUnfit("Excessive user name or password length for SOCKS5 authentication")
+	}
+	return nil
 }
 
 // via is a SOCKS proxy, and where it is to lead.

@@ -57,6 +57,22 @@ type Values struct {
 func (v *Values) retries() int { return max(v.Attempts-1, 0) }
 
 // header is the first field of that name, "" when there is none.
+// headers is %header{NAME}, the first of that name, or %header{NAME:all:SEPARATOR},
+// all of them (curl 8.17).
+func (v *Values) headers(text string) string {
+	name, separator, all := strings.Cut(text, ":all:")
+	if !all {
+		return v.header(text)
+	}
+	var values []string
+	for _, h := range v.Headers {
+		if strings.EqualFold(h.Name, name) {
+			values = append(values, h.Value)
+		}
+	}
+	return strings.Join(values, separator)
+}
+
 func (v *Values) header(name string) string {
 	for _, h := range v.Headers {
 		if strings.EqualFold(h.Name, name) {

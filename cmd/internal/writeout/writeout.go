@@ -162,7 +162,7 @@ func (f *Format) Write(stdout, stderr io.Writer, v *Values, openFile func(name s
 		case variable:
 			writeVariable(&o.buf, p.text, v)
 		case header:
-			o.buf.WriteString(v.header(p.text))
+			o.buf.WriteString(v.headers(p.text))
 		case unknown:
 			_, err := io.WriteString(stderr, "bide: unknown --write-out variable: '"+p.text+"'\n")
 			o.fail(err)

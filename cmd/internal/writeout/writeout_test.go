@@ -91,6 +91,7 @@ func TestWrite(t *testing.T) {
 		{"%{url", full(), "%{url"},
 		{"%header{x-a", full(), "%header{x-a"},
 		{"%output{x", full(), "%output{x"},
+		{"%header{x-a:all:, }|%header{none:all:,}|%header{content-type:all:}", full(), "1, 2\"\\\t\x01é\xff||text/plain"},
 		{"%header{X-a}|%header{none}|%header{content-type}", full(), "1||text/plain"},
 		{"%{header_json}", full(), "{\"content-type\":[\"text/plain\"],\n\"x-a\":[\"1\",\"2\\\"\\\\\\t\\u0001é\uFFFD\"]\n}"},
 		{"%{header_json}", failed, "{\n}"},

@@ -1,0 +1,102 @@
+package flags
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
+)
+
+// TestCurlrc: --as-curl reads the config file that curl would, after bide's own.
+func TestCurlrc(t *testing.T) {
+	all := map[string]string{
+		"/c/.curlrc": "--next\nuser-agent = CURL_HOME", "/x/curlrc": "user-agent = XDG", "/h/.curlrc": "user-agent = HOME",
+		"/c/.config/curlrc": "user-agent = CURL_HOME-config", "/h/.config/curlrc": "user-agent = HOME-config",
+		"/h/.config/bide/config": "user-agent = bide\nreferer = bide",
+	}
+	without := func(names ...string) map[string]string {
+		files := make(map[string]string)
+		for name, text := range all {
+			if !slices.Contains(names, name) {
+				files[name] = text
+			}
+		}
+		return files
+	}
+	for _, c := range []struct {
+		name  string
+		env   map[string]string
+		files map[string]string
+		args  string
+		want  string
+	}{
+		{"CURL_HOME first", vars("HOME", "/h", "CURL_HOME", "/c", "XDG_CONFIG_HOME", "/x"), all, "--as-curl u", "CURL_HOME"},
+		{"then XDG_CONFIG_HOME", vars("HOME", "/h", "CURL_HOME", "/none", "XDG_CONFIG_HOME", "/x"), all, "--as-curl u", "XDG"},
+		{"then HOME", vars("HOME", "/h"), all, "--as-curl u", "HOME"},
+		{"then .config in CURL_HOME", vars("HOME", "/h", "CURL_HOME", "/c"), without("/c/.curlrc", "/h/.curlrc"), "--as-curl u", "CURL_HOME-config"},
+		{"then .config in HOME", vars("HOME", "/h"), without("/h/.curlrc"), "--as-curl u", "HOME-config"},
+		{"not without --as-curl", vars("HOME", "/h"), all, "u", "bide"},
+		{"the command line wins", vars("HOME", "/h"), all, "--as-curl -A me u", "me"},
+		{"none", vars("HOME", "/h"), without("/h/.curlrc", "/h/.config/curlrc"), "--as-curl u", "bide"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := mustParse(t, world(c.env, c.files), strings.Fields(c.args)...).Groups[0]
+			if g.UserAgent == nil || *g.UserAgent != c.want {
+				t.Errorf("user agent %v, want %s", g.UserAgent, c.want)
+			}
+		})
+	}
+	if g := mustParse(t, world(vars("HOME", "/h"), all), "-q", "--as-curl", "u").Groups[0]; g.UserAgent != nil {
+		t.Errorf("-q reads %s", *g.UserAgent)
+	}
+}
+
+// TestAsCurlRefusals: what --as-curl changes of what is refused, and how.
+func TestAsCurlRefusals(t *testing.T) {
+	files := map[string]string{"bad": "no-such-flag", "help": "-h", "spaced": "data = a b", "next": "--next\ndata = a\nurl = u"}
+	for _, c := range []struct {
+		args   string
+		code   exitcode.Code
+		detail string
+		text   string
+	}{
+		{"--as-curl -f --fail-with-body u", exitcode.Usage, "", "You must select either --fail or --fail-with-body, not both."},
+		{"--as-curl -K bad u", exitcode.Input, "", "no-such-flag"},
+		{"-K bad u", exitcode.Usage, "", "no-such-flag"},
+		{"--as-curl -K none u", exitcode.Input, "cannot read config from 'none'", "option -K: error encountered when reading a file"},
+		{"--as-curl -K help", exitcode.Usage, "", "no URL specified"},
+		{"--as-curl -I --next u", exitcode.Usage, "missing URL before --next", "option --next: is badly used here"},
+		{"--as-curl -T f -d x u", exitcode.Usage, "", "You can only select one HTTP request method! You asked for both PUT (-T, --upload-file) and POST (-d, --data)."},
+		{"-K spaced u", exitcode.Usage, "", "double quotes"},
+	} {
+		u := usage(t, world(nil, files), strings.Fields(c.args)...)
+		if u.Code != c.code || u.Detail != c.detail || !strings.Contains(u.Message, c.text) || u.AsCurl != strings.Contains(c.args, "--as-curl") {
+			t.Errorf("%s: %d %q %q", c.args, u.Code, u.Detail, u.Message)
+		}
+	}
+	o := mustParse(t, world(nil, files), "--as-curl", "-K", "spaced", "-s", "u")
+	if got := o.Groups[0].Data[0].Value; got != "a" || len(o.Global.Notes) != 2 {
+		t.Errorf("data %q, notes %q", got, o.Global.Notes)
+	}
+	o = mustParse(t, world(nil, files), "--as-curl", "-s", "-K", "spaced", "u")
+	if len(o.Global.Notes) != 0 {
+		t.Errorf("-s stands before them: %q", o.Global.Notes)
+	}
+	if o = mustParse(t, world(nil, files), "-K", "next", "-K", "next"); len(o.Groups) != 2 || o.Groups[1].Data[0].Value != "a" {
+		t.Errorf("%+v", o.Groups)
+	}
+}
+
+// TestURLFile: --url @FILE is a URL a line, each saved under its own name.
+func TestURLFile(t *testing.T) {
+	files := map[string]string{"list": "http://a/[1]\r\n\nhttp://b/{x}\n"}
+	urls := mustParse(t, world(nil, files), "-o", "first", "--url", "@list", "http://c/").Groups[0].URLs
+	if len(urls) != 3 || urls[0].URL != "http://a/[1]" || urls[0].RemoteName || urls[0].Output != "first" || !urls[0].NoGlob ||
+		!urls[1].RemoteName || urls[1].URL != "http://b/{x}" || urls[2].RemoteName || urls[2].NoGlob {
+		t.Errorf("%+v", urls)
+	}
+	if u := usage(t, world(nil, files), "--url", "@none"); u.Code != exitcode.Input {
+		t.Errorf("%d %s", u.Code, u.Message)
+	}
+}
