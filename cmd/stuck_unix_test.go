@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"github.com/bidehttp/bide/render"
@@ -118,6 +119,22 @@ func TestStuckText(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStuckTerminal: nor does a terminal that was stopped (^S).
+func TestStuckTerminal(t *testing.T) {
+	s := retrytest.Serve(t, "200 size=3MB")
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer tty.Close()
+	env, _, stderr := testEnv("-q", "-sS", "--deadline", "200ms", s.URL)
+	env.Stdout = tty
+	if code := Main(t.Context(), env); code != 28 {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	_ = master.Close() // what was left behind ends with it
 }
 
 func writeLong(t *testing.T) string {

@@ -1,12 +1,15 @@
 package outfile
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"os"
+	"time"
 )
 
-// patient is an output that may take nothing for a long time: a pipe, a socket,
-// a terminal. Its writes can be called off all the same, and tell exactly how
+// patient is an output that may take nothing for a long time: a pipe or a socket.
+// Its writes can be called off all the same, and tell exactly how
 // much went out. The descriptor's mode is left as it is: O_NONBLOCK belongs to
 // the open file description, which the process that started this one shares.
 type patient struct {
@@ -23,13 +26,14 @@ func Bounded(w io.Writer, ended func() error) io.Writer {
 		return w
 	}
 	info, err := file.Stat()
-	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) == 0 {
-		return w
+	switch {
+	case err != nil:
+	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		return &patient{file: file, ended: ended}
+	case info.Mode()&os.ModeCharDevice != 0 && !isNull(info):
+		return &aside{file: file, ended: ended}
 	}
-	if info.Mode()&os.ModeCharDevice != 0 && isNull(info) {
-		return w
-	}
-	return &patient{file: file, ended: ended}
+	return w
 }
 
 // Write writes all of p, or as much as went out before it was called off.
@@ -63,3 +67,62 @@ func (w *patient) Await() error {
 		}
 	}
 }
+
+// aside is a terminal, or another device: none tells how much it takes without
+// blocking. It is written to beside, and a write that is called off is left
+// behind, with an unknown part of it out: nothing may follow it.
+type aside struct {
+	file  *os.File
+	ended func() error
+	stuck bool
+}
+
+// lookAside is how often a write that lasts asks whether to.
+const lookAside = 20 * time.Millisecond
+
+// asideMost is how much is written at a time: what is left behind keeps that much.
+const asideMost = 32 << 10
+
+// Write writes all of p, or as much as is surely out before it was called off.
+func (w *aside) Write(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		m, err := w.some(p[n:min(len(p), n+asideMost)])
+		n += m
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (w *aside) some(p []byte) (int, error) {
+	if w.stuck {
+		return 0, errStuck
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done, own := make(chan result, 1), bytes.Clone(p)
+	go func() {
+		n, err := w.file.Write(own)
+		done <- result{n, err}
+	}()
+	look := time.NewTicker(lookAside)
+	defer look.Stop()
+	for {
+		select {
+		case r := <-done:
+			return r.n, r.err
+		case <-look.C:
+			if err := w.ended(); err != nil {
+				w.stuck = true
+				return 0, err
+			}
+		}
+	}
+}
+
+// errStuck is why nothing more is written.
+var errStuck = errors.New("an earlier write is stuck")

@@ -6,8 +6,7 @@ import "golang.org/x/sys/unix"
 const pipeBuf = 4096
 
 // writeNow writes what the file takes without waiting, whatever its mode; full
-// says that it took less than p. Terminals, and pipes of older kernels, do not
-// know RWF_NOWAIT.
+// says that it took less than p. Pipes of older kernels do not know RWF_NOWAIT.
 func writeNow(fd int, p []byte) (n int, full bool, err error) {
 	n, err = unix.Pwritev2(fd, [][]byte{p}, -1, unix.RWF_NOWAIT)
 	if err == unix.EOPNOTSUPP || err == unix.ENOSYS || err == unix.EINVAL {
