@@ -48,7 +48,8 @@ func examples() [][2]string {
 		{"bide --attempts 5 --deadline 60s https://api.example.com/items", "Up to 5, and an end within a minute whatever happens."},
 		{"bide --idempotency-key auto --json '{\"amount\":5}' https://api.example.com/payments", "A POST that may be sent again, since every attempt carries the same key."},
 		{"bide -o data.tar.gz https://example.com/data.tar.gz", "The file is the old one or the whole new one, never a part."},
-		{"bide -s --attempts unlimited --deadline 60s --retry-on +404 https://example.com/ready", "Wait until a service answers."},
+		{"bide wait --deadline 60s http://localhost:8080/health tcp://localhost:5432", "Go on when both are there; exit 75 after a minute."},
+		{"bide --poll --deadline 10m --idempotency-key auto --json @job.json https://api.example.com/jobs", "Start a job, and wait for its result where the server's 202 says."},
 		{"bide --timeline json https://api.example.com/items | jq '.attempts[].status'", "The statuses of all attempts."},
 		{"bide --no-fail -s -o body.json -w '%{http_code}' https://api.example.com/items", "The status code, and the body whatever it is."},
 	}
