@@ -173,6 +173,12 @@ func (s *Saved) value(raw json.RawMessage, line int) {
 		}
 		return
 	}
+	var d Document // most are one: the closer look is for the others
+	err := json.Unmarshal(raw, &d)
+	if err == nil && d.Version == Version && d.Operation.ID != "" && d.Attempts != nil {
+		s.ready = append(s.ready, &d)
+		return
+	}
 	var p probe
 	if raw[0] != '{' || json.Unmarshal(raw, &p) != nil {
 		s.fault(line, "not a timeline: %s", excerpt(raw))
@@ -185,12 +191,9 @@ func (s *Saved) value(raw json.RawMessage, line int) {
 		s.fault(line, "not a timeline, which has version, operation and attempts: %s", excerpt(raw))
 	case string(p.Version) != fmt.Sprint(Version):
 		s.fault(line, "a timeline of version %s; this bide reads version %d", excerpt(p.Version), Version)
+	case err != nil:
+		s.fault(line, "not a timeline of version %d: %s", Version, strings.TrimPrefix(err.Error(), "json: "))
 	default:
-		var d Document
-		if err := json.Unmarshal(raw, &d); err != nil {
-			s.fault(line, "not a timeline of version %d: %s", Version, strings.TrimPrefix(err.Error(), "json: "))
-			return
-		}
 		s.ready = append(s.ready, &d)
 	}
 }
