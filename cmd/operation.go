@@ -139,6 +139,9 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
 		Replay: op.exchange.Replay,
 	}
+	if from := op.exchange.From; from != nil {
+		loop.Held = from.Offset
+	}
 	response, rec, err := retry.Do(ctx, loop, op.attempt, (*exchange.Response).Discard)
 	op.settle()
 	op.kept = response != nil

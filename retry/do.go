@@ -114,6 +114,7 @@ func newEngine(ctx context.Context, l Loop) *engine {
 	e.l = tools{l.Clock, l.Rand, l.Origin, l.Hold, l.Budget, l.Replay, l.Observe}
 	e.ctx = context.WithValue(ctx, engineKey{}, e)
 	e.rec = Record{Policy: l.Policy, StartedAt: l.Clock.Wall()}
+	e.counting.base, e.counting.held = l.Held, l.Held
 	return e
 }
 

@@ -40,6 +40,9 @@ type Loop struct {
 	Origin string
 	Hold   Hold
 	Budget Budget
+	// Held is how much of the body was there before the first attempt, which goes on
+	// from it: no growth of this operation's (R2.4).
+	Held int64
 	// Replay reports whether the body can be sent again, before a wait and
 	// after it: nil, ErrNotReplayable or ErrBodyChanged, or an error that wraps one.
 	Replay func() error

@@ -18,6 +18,7 @@ type scenario struct {
 	// existing is what the -o file holds before the run; nil: there is none.
 	existing *string
 	second   bool // another URL of the same origin follows
+	runs     int  // of the process, with -C -; 0 and 1: one
 }
 
 // option is one argument of the command line, with its value if it has one.
@@ -249,6 +250,9 @@ func (s *scenario) String() string {
 	b.WriteByte('\n')
 	if s.existing != nil {
 		fmt.Fprintf(&b, "the -o file holds %d bytes before\n", len(*s.existing))
+	}
+	if s.runs > 1 {
+		fmt.Fprintf(&b, "the command runs %d times\n", s.runs)
 	}
 	return b.String()
 }

@@ -84,17 +84,50 @@ func TestFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &scenario{steps: c.steps, flags: c.flags}
-			got, err := play(s, 1, cmd.Main)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range differ(s, predict(s, got), got) {
-				t.Error(d)
-			}
-			if got.runs[0].reason != c.reason || len(got.requests) != c.requests {
-				t.Errorf("%d requests, %s; want %d, %s\n%s", len(got.requests), got.runs[0].reason, c.requests, c.reason, s)
-			}
+			ends(t, &scenario{steps: c.steps, flags: c.flags}, c.requests, c.reason)
+		})
+	}
+}
+
+// ends plays a scenario, and fails where it differs from the model or ends otherwise.
+func ends(t *testing.T, s *scenario, requests int, reason string) {
+	t.Helper()
+	got, err := play(s, 1, cmd.Main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differ(s, predict(s, got), got) {
+		t.Error(d)
+	}
+	if last := got.runs[len(got.runs)-1].reason; last != reason || len(got.requests) != requests {
+		t.Errorf("%d requests, %s; want %d, %s\n%s", len(got.requests), last, requests, reason, s)
+	}
+}
+
+// TestFoundAcrossRuns is TestFound for -C -.
+func TestFoundAcrossRuns(t *testing.T) {
+	piece := func(n int64) step {
+		return step{status: 200, body: content{size: 5000}, ranges: true, etag: `"v1"`, fault: faultTruncate, cut: n}
+	}
+	whole := step{status: 200, body: content{size: 5000}, ranges: true, etag: `"v1"`}
+	old := "0123456789"
+	for name, c := range map[string]struct {
+		steps    []step
+		runs     int
+		existing *string
+		requests int
+		reason   string
+	}{
+		"R2.4e_what_was_left_is_no_growth": {[]step{piece(24)}, 2, nil, 6, "attempts_exhausted"},
+		"R2.4_growth_in_the_second_run":    {[]step{piece(24), piece(24), piece(24), piece(100), whole}, 2, nil, 5, "success"},
+		"R2.4d_another_version":            {[]step{piece(24), piece(24), piece(24), {status: 200, etag: `"v2"`, body: content{version: 2, size: 700}}}, 2, nil, 4, "success"},
+		"cli_files_without_a_record":       {[]step{whole}, 1, &old, 1, "success"},
+		"cli_files_no_ranges":              {[]step{{status: 200, body: content{size: 5000}}}, 1, &old, 1, "transport_error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flags := []option{{"--base", "0"}, {"-o", "{dir}/" + outName}, {"-C", "-"}}
+			ends(t, &scenario{steps: c.steps, flags: flags, runs: c.runs, existing: c.existing}, c.requests, c.reason)
 		})
 	}
 }

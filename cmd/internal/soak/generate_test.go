@@ -35,6 +35,10 @@ func (d dice) scenario() *scenario {
 	d.judgement(s)
 	d.output(s)
 	s.second = d.once(15)
+	if s.has("-o") && d.once(40) {
+		s.add("-C", "-")
+		s.second, s.runs = false, 1+d.IntN(3)
+	}
 	d.Shuffle(len(s.flags), func(i, j int) { s.flags[i], s.flags[j] = s.flags[j], s.flags[i] })
 	return s
 }
@@ -190,6 +194,9 @@ func (s *scenario) valid() string {
 		return "-I has no body"
 	case s.has("-X") && s.has("-T"):
 		return "not drawn"
+	case g.resume != (s.runs > 0), g.resume && (s.second || s.idempotent || !g.file || g.key == "auto"),
+		g.resume && s.has("-I", "-i", "-D", "-N", "-d", "--json", "--data-binary", "-T", "-X", "-L", "--location-trusted", "--raw"):
+		return "-C - is for a plain download to a file"
 	case s.second && (s.has("-T", "--data-binary") || g.key != "" && g.key != "auto"):
 		return "two URLs share neither standard input nor a key"
 	case s.idempotent && s.has("--idempotency-header"):
@@ -212,6 +219,8 @@ func (s *scenario) validStep(st *step, g *settings) string {
 	switch {
 	case st.fault == faultStall && g.maxTime == 0 && g.deadline == 0:
 		return "silence without a limit has no end"
+	case st.fault == faultStall && st.status > 0 && g.resume:
+		return "what stays of a silent body is a race"
 	case st.fault == faultStall && st.status > 0 && !s.quietBody(st, g):
 		return "how much of the body came before the limit is a race"
 	case st.status == 0 && st.fault == "":

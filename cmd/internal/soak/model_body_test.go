@@ -71,9 +71,12 @@ func (m *model) restStaysAfter(a *attempt) {
 // whether that decides the attempt.
 func (m *model) judge(a *attempt, r *reply) bool {
 	want := *m.rest
+	if want.validator == "" {
+		return m.judgeBlindly(a, r, want)
+	}
 	switch {
 	case r.status == 200:
-		m.rest = nil
+		m.startOver()
 		return false
 	case r.status == 206 && m.fits(r, want):
 		a.class, a.continued = classNone, true
@@ -81,19 +84,24 @@ func (m *model) judge(a *attempt, r *reply) bool {
 		m.goOn(a, r, want)
 		return true
 	case r.status == 416 && r.value("Content-Range") == fmt.Sprintf("bytes */%d", want.offset) && sameVersion(r, want):
-		a.class, a.continued, a.delivered = classNone, true, true
-		a.held, a.total = want.offset, want.offset
-		m.out.reHead(a.blocks)
-		m.out.kept = true
+		m.complete(a, want)
 		return true
 	case r.status == 206 || r.status == 416 || r.status == 412 || r.status < 400:
-		m.rest = nil
+		m.startOver()
 		a.class, a.exit = classTruncated, 18
 		a.committed = m.out.committed
 		a.answer = nil
 		return true
 	}
 	return false
+}
+
+// complete: nothing is missing of what is held.
+func (m *model) complete(a *attempt, want rest) {
+	a.class, a.continued, a.delivered = classNone, true, true
+	a.held, a.total = want.offset, want.offset
+	m.out.reHead(a.blocks)
+	m.out.kept = true
 }
 
 // span reads "bytes a-b/t"; total -1 is "*".
@@ -130,7 +138,7 @@ func sameVersion(r *reply, want rest) bool {
 		name = "Last-Modified"
 	}
 	got := r.value(name)
-	return got == "" || got == want.validator
+	return got == "" || want.validator == "" || got == want.validator
 }
 
 // goOn adds a part to the body.
@@ -139,6 +147,7 @@ func (m *model) goOn(a *attempt, r *reply, want rest) {
 	if total >= 0 {
 		want.total = total
 	}
+	m.earlier.goOn(&m.out, &want, r, m.wall())
 	m.out.reHead(a.blocks)
 	part := r.body
 	longer := int64(len(part)) > to-from+1
@@ -147,7 +156,7 @@ func (m *model) goOn(a *attempt, r *reply, want rest) {
 	}
 	m.out.put(part)
 	a.held, a.total = want.offset+int64(len(part)), want.total
-	missing := want.total < 0 || a.held < want.total
+	missing := want.total < 0 && want.validator != "" || a.held < want.total
 	if r.whole && !longer && int64(len(part)) == to-from+1 && !missing {
 		m.rest = nil
 		m.out.kept = true
@@ -159,10 +168,11 @@ func (m *model) goOn(a *attempt, r *reply, want rest) {
 	if r.broken { // the part was wrong: what it brought is not trusted
 		a.exit = 56
 	}
-	if !longer && !r.broken {
+	if !longer && !r.broken && want.validator != "" {
 		a.resumable = true
 		m.rest = &rest{a.held, want.total, want.validator}
 	}
+	m.earlier.doubt(a)
 	a.committed = m.out.committed
 }
 
@@ -185,10 +195,14 @@ func (m *model) deliver(a *attempt, r *reply, at hop) {
 	shows := g.fail == failBody || g.fail == failNot
 	failed := a.class == classStatus && !shows
 	switch {
+	case m.earlier.from != nil:
+		m.beside(a, shows)
+		return
 	case failed && (g.file || g.fail == failSilent), r.status == 304 && g.file:
 		return // its body is not asked for
 	}
 	m.out.head, m.out.body, m.out.kept = nil, nil, false
+	m.earlier.keep = m.continuable(r, at)
 	if g.include || g.head {
 		m.out.head = a.blocks
 	}
@@ -206,17 +220,27 @@ func (m *model) deliver(a *attempt, r *reply, at hop) {
 	case r.step.fault == faultStall:
 		m.timeout(a)
 	}
-	m.rest = m.resumable(a, r, at)
-	a.resumable = m.rest != nil
+	if m.rest = m.resumable(a, r, at); m.rest != nil {
+		a.resumable = true
+	}
+	m.earlier.doubt(a)
 	a.committed = m.out.committed
 	m.out.kept = failed
 }
 
 // resumable is R2.4c: what the next attempt may ask the rest of.
 func (m *model) resumable(a *attempt, r *reply, at hop) *rest {
+	if len(r.body) == 0 || a.class != classTruncated {
+		return nil
+	}
+	return m.continuable(r, at)
+}
+
+// continuable is the same for what may become of the body yet.
+func (m *model) continuable(r *reply, at hop) *rest {
 	g := &m.g
 	if r.status != 200 || at.method != http.MethodGet || m.start.method != http.MethodGet || m.start.body ||
-		g.attempts == 1 || g.userRange || g.raw || len(r.body) == 0 || a.class != classTruncated {
+		g.attempts == 1 && !g.resume || g.userRange || g.raw {
 		return nil
 	}
 	v := validator(r, m.wall())
@@ -257,6 +281,9 @@ func (m *model) show(a *attempt, reason string) {
 	g, o := &m.g, &m.out
 	if g.dump && len(a.blocks) > 0 {
 		m.want.files[headName] = append(m.want.files[headName], a.blocks...)
+	}
+	if g.resume {
+		m.stay()
 	}
 	data := slices.Concat(o.head, o.body)
 	switch {

@@ -32,6 +32,10 @@ func (m *model) try() *attempt {
 		m.limit, m.deadline = m.g.deadline, true
 	}
 	a := &attempt{misdirected: m.misdirected, total: -1}
+	if m.rest == nil && m.earlier.from != nil {
+		from := *m.earlier.from
+		m.rest = &from
+	}
 	at := m.start
 	for {
 		r := m.send(a, at)

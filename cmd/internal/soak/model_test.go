@@ -51,6 +51,7 @@ type model struct {
 	sources     []string
 	books       books
 	rest        *rest
+	earlier     earlier
 	out         output
 }
 
@@ -85,7 +86,10 @@ func predict(s *scenario, saw *observation) *expectation {
 	if s.existing != nil {
 		m.want.files[outName] = []byte(*s.existing)
 	}
-	m.run("/a")
+	for range max(s.runs, 1) {
+		clear(m.holds)
+		m.run("/a")
+	}
 	if s.second {
 		m.number, m.g.file = 2, false // an -o is for one URL
 		m.run("/z")
@@ -99,6 +103,7 @@ func (m *model) run(path string) {
 	m.began, m.misdirected, m.books, m.rest, m.sources = m.elapsed, 0, books{}, nil, nil
 	m.start = hop{method: m.g.method, path: path, host: firstHost, body: m.g.body, key: m.g.key != ""}
 	m.out = output{g: &m.g, file: m.g.file}
+	m.takeUp()
 	if !m.begin() {
 		return
 	}

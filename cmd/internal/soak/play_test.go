@@ -25,7 +25,7 @@ type observation struct {
 	requests []seen
 	waits    []wait // of the fake clock, in order
 	draws    map[int][]float64
-	exit     int
+	exits    []int    // of the processes
 	runs     []ending // of the operations
 	stdout   []byte
 	stderr   string
@@ -140,8 +140,10 @@ func perform(s *scenario, seed uint64, run client) (*observation, error) {
 	clock.AutoAdvance(true)
 	o := &observation{origin: server.URL}
 	var stdout, stderr bytes.Buffer
-	if err := o.run(s, run, clock, dir, seed, &stdout, &stderr); err != nil {
-		return nil, err
+	for range max(s.runs, 1) {
+		if err := o.run(s, run, clock, dir, seed, &stdout, &stderr); err != nil {
+			return nil, err
+		}
 	}
 	o.stdout, o.stderr = stdout.Bytes(), stderr.String()
 	o.waits, o.draws = clock.waits, clock.draws
@@ -194,7 +196,7 @@ func (o *observation) run(s *scenario, run client, clock *recorder, dir string, 
 		defer close(done)
 		clock.relieve(ctx)
 	}()
-	o.exit = run(ctx, env)
+	o.exits = append(o.exits, run(ctx, env))
 	o.hung = o.hung || ctx.Err() != nil
 	cancel()
 	<-done
@@ -251,7 +253,7 @@ type document struct {
 func (o *observation) read(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("no timeline (exit %d): %w", o.exit, err)
+		return fmt.Errorf("no timeline (exit %v): %w", o.exits, err)
 	}
 	defer file.Close()
 	for lines := json.NewDecoder(file); ; {
@@ -275,6 +277,18 @@ func (o *observation) read(path string) error {
 		}
 		o.runs = append(o.runs, e)
 	}
+}
+
+// canonical is what counts of the record beside a partial file.
+func canonical(text []byte) []byte {
+	var record struct {
+		Validator string `json:"validator"`
+		Total     int64  `json:"total"`
+	}
+	if err := json.Unmarshal(text, &record); err != nil {
+		return text
+	}
+	return fmt.Appendf(nil, "%s of %d bytes", record.Validator, record.Total)
 }
 
 // saw is a request in the model's words.
@@ -302,6 +316,9 @@ func (o *observation) look(dir string) error {
 		}
 		if o.files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
 			return err
+		}
+		if strings.HasSuffix(e.Name(), ".part.json") {
+			o.files[e.Name()] = canonical(o.files[e.Name()])
 		}
 	}
 	return nil

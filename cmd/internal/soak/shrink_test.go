@@ -42,6 +42,7 @@ func smaller(s *scenario) func(yield func(*scenario) bool) {
 			{s.idempotent, func(c *scenario) { c.idempotent = false }},
 			{s.existing != nil, func(c *scenario) { c.existing = nil }},
 			{s.second, func(c *scenario) { c.second = false }},
+			{s.runs > 1, func(c *scenario) { c.runs-- }},
 		} {
 			if change.useful && !try(change.make) {
 				return
