@@ -114,12 +114,15 @@ func TestWithAddress_all(t *testing.T) {
 func TestWithObserver(t *testing.T) {
 	told := make(chan Record, 2)
 	s := Serve(t, "503, reset", WithObserver(func(r Record) { told <- r }))
-	for range 2 {
-		_, _, _, _ = get(t, client(t), s.URL+"/a\x7f")
-	}
-	for _, want := range []string{"GET /a%7F  -> 503", "GET /a%7F  -> reset"} {
-		if r := <-told; !r.HasDone || !strings.HasSuffix(r.String(), want) {
-			t.Errorf("%s, want %s", r.String(), want)
+	for _, want := range []string{"GET /a?  -> 503", "GET /a?  -> reset"} {
+		raw(t, s, "GET /a\x7f HTTP/1.1\r\nConnection: close\r\n\r\n")
+		select {
+		case r := <-told:
+			if !r.HasDone || !strings.HasSuffix(r.String(), want) {
+				t.Errorf("%s, want %s", r.String(), want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing told")
 		}
 	}
 }
