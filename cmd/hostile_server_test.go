@@ -118,6 +118,7 @@ func tryBuilt(t *testing.T, bide string, args ...string) (ended, error) {
 	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=/usr/bin:/bin", "TMPDIR=" + t.TempDir(), "BIDE_BASE=10ms"}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	peak := withPeak(t, cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return ended{}, fmt.Errorf("%q has not ended after %v\n%s", args, hostileTime, stderr.String())
@@ -126,7 +127,7 @@ func tryBuilt(t *testing.T, bide string, args ...string) (ended, error) {
 	if err != nil && !errors.As(err, &exit) {
 		return ended{}, err
 	}
-	return ended{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), peakMemory(cmd.ProcessState)}, nil
+	return ended{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), peak()}, nil
 }
 
 // wantHostile holds a run to its exit code, one clear line and the bounds.

@@ -4,18 +4,56 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
-// buildBide builds the binary as a user would, once per test.
+// built is the binary as a user would build it, made when the first test asks
+// for it, in a folder that TestMain removes.
+var built = sync.OnceValues(func() (name string, err error) {
+	dir, err := os.MkdirTemp("", "bide-test-")
+	if err != nil {
+		return "", err
+	}
+	name = filepath.Join(dir, "bide")
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", name, "github.com/bidehttp/bide").CombinedOutput(); err != nil {
+		return name, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return name, nil
+})
+
+// wasBuilt: there is a folder to be removed.
+var wasBuilt atomic.Bool
+
+func TestMain(m *testing.M) {
+	if result := os.Getenv(measuring); result != "" {
+		os.Exit(measure(result, os.Args[1:]))
+	}
+	code := m.Run()
+	if wasBuilt.Load() {
+		if name, _ := built(); name != "" {
+			_ = os.RemoveAll(filepath.Dir(name))
+		}
+	}
+	os.Exit(code)
+}
+
+// buildBide gives the binary, built once for all tests.
 func buildBide(t *testing.T) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "bide")
-	out, err := exec.Command("go", "build", "-o", name, "github.com/bidehttp/bide").CombinedOutput()
+	wasBuilt.Store(true)
+	name, err := built()
 	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		t.Fatal(err)
 	}
 	return name
 }

@@ -68,6 +68,7 @@ func TestUploadMemory(t *testing.T) {
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			before := requests.Load()
+			measurement := withPeak(t, cmd)
 			err := cmd.Run()
 			sent := arrived.Load()
 			if framing := sent - size; name == "form" && framing < 1000 {
@@ -76,7 +77,7 @@ func TestUploadMemory(t *testing.T) {
 			if err != nil || sent != size || requests.Load()-before != 2 {
 				t.Errorf("%v, %d requests, %d bytes: %s", err, requests.Load()-before, sent, &out)
 			}
-			if peak := peakMemory(cmd.ProcessState); peak > most {
+			if peak := measurement(); peak > most {
 				t.Errorf("%d MiB resident, at most %d wanted", peak>>20, most>>20)
 			} else {
 				t.Logf("%d MiB resident", peak>>20)
