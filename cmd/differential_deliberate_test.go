@@ -34,6 +34,10 @@ var deliberateDifferences = map[string]deliberate{
 	"C-remove-on-error": {"requests, exit code, stderr, files", "`-C` with `--no-clobber` or `--remove-on-error`"},
 	"C-T-L":             {"requests", "`-C` with `-T` and a redirect"},
 
+	"compressed-cut":      {"exit code, stdout, stderr", "a coded body that is cut off, or has more behind its end"},
+	"compressed-members":  {"exit code, stdout, stderr", "a coded body that is cut off, or has more behind its end"},
+	"compressed-and-more": {"exit code, stdout, stderr", "a coded body that is cut off, or has more behind its end"},
+
 	"L-cookie-b-other": {"requests", "cookies of `-b` text"},
 
 	"b-file-headers": {"requests", "cookies from a header file"},

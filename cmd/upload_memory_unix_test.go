@@ -13,9 +13,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
-
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/h2c"
 )
 
 // TestUploadMemory is fault D3: an upload that is sent twice takes no memory that
@@ -40,7 +37,11 @@ func TestUploadMemory(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	s := httptest.NewServer(h2c.NewHandler(handler, &http2.Server{}))
+	s := httptest.NewUnstartedServer(handler)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetHTTP1(true)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
 	defer s.Close()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "body")
