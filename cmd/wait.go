@@ -186,12 +186,16 @@ func (b *board) enter(op *operation) *boardLine {
 func (l *boardLine) notYet(n render.Notices, e retry.Event) {
 	c := l.board.run.console
 	l.board.mu.Lock()
+	before := l.Reason
 	l.Reason, l.Attempts = n.Reason(e.Outcome), e.Number
+	changed := l.Reason != before
 	kind := fmt.Sprint(e.Outcome.Class, e.Outcome.Status, e.Outcome.Unmet)
 	news := !l.told[kind]
 	l.told[kind] = true
 	l.board.mu.Unlock()
-	l.board.refresh()
+	if changed { // what else has changed can wait for the second
+		l.board.refresh()
+	}
 	if !news || c.live.Terminal() {
 		return
 	}
