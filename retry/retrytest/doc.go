@@ -69,4 +69,11 @@
 // effect, which a 2xx always has. [bucket=5/s burst=10] is a token bucket, [window=100/10s] a
 // fixed window: what is over the limit is answered 429 with the right Retry-After
 // and takes no step of the script. burst is as much as the rate's number by default.
+//
+// Durations are 500ms, 1m30s, or a number of seconds. ParseScript finds what is
+// wrong with a script without a server.
+//
+// # From the command line
+//
+// "bide mock" is this package around any program: docs/mock.md.
 package retrytest

@@ -100,6 +100,9 @@ func (r *report) human(w io.Writer) error {
 	if len(parts) > 0 {
 		fmt.Fprintf(&b, "bide mock: %s\n", strings.Join(parts, "; "))
 	}
+	if r.end != nil && len(r.log.Records) == 0 {
+		b.WriteString("bide mock: nothing arrived. MOCK_URL is in the command's environment only: -- sh -c 'curl \"$MOCK_URL\"', in single quotes\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
