@@ -190,6 +190,7 @@ func unrenamable(err error) bool {
 
 // copyInPlace writes the staged bytes over the target and removes the
 // temporary file. It is not interrupted: half a copy would be the worst end.
+// Where the disk ends it, the temporary file stays: it is all that is left.
 func (s *staged) copyInPlace() error {
 	src, err := os.Open(s.temp)
 	if err != nil {
@@ -205,9 +206,28 @@ func (s *staged) copyInPlace() error {
 		err = cerr
 	}
 	s.stamp(s.path)
-	derr := s.drop()
 	s.state = stagedDone
-	return errors.Join(err, derr)
+	if err != nil {
+		return s.rescue(err)
+	}
+	return s.drop()
+}
+
+// rescue keeps the temporary file, under a name that no later run sweeps, and
+// adds it to err.
+func (s *staged) rescue(err error) error {
+	kept := s.temp
+	if f, path, terr := createTemp(filepath.Dir(s.temp), 0o600); terr == nil {
+		_ = f.Close()
+		_ = s.file.Close() // some systems do not rename what is open
+		if os.Rename(s.temp, path) == nil {
+			kept = path
+		} else {
+			_ = os.Remove(path)
+		}
+	}
+	s.temp = ""
+	return fmt.Errorf("%w; the whole body is in %s", bare(err), kept)
 }
 
 // absolute is the path that identifies a target from everywhere.

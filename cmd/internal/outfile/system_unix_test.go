@@ -159,6 +159,41 @@ func TestBindMount(t *testing.T) {
 	}
 }
 
+// TestFullInPlace: a disk that fills up while a file is written in place has cost
+// the old content; the new one must not be lost, too.
+func TestFullInPlace(t *testing.T) {
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		t.Skip("needs root on Linux")
+	}
+	dir := t.TempDir()
+	if err := smallMount(dir); err != nil {
+		t.Logf("mounting is not allowed here (%v)", err)
+		return
+	}
+	defer unmount(dir)
+	path := filepath.Join(dir, "f")
+	source := filepath.Join(dir, "source")
+	must(t, os.WriteFile(path, nil, 0o644))
+	must(t, os.WriteFile(source, []byte("old"), 0o644))
+	must(t, bindMount(source, path))
+	defer unmount(path)
+	body := strings.Repeat("0123456789", 4000)
+	s := File(FileSpec{Path: path})
+	put(t, s, body)
+	err := s.Commit()
+	wantOutput(t, err, path)
+	must(t, s.Abandon())
+	_, kept, ok := strings.Cut(err.Error(), "; the whole body is in ")
+	if !ok || !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("%v: want the cause, and where the body is", err)
+	}
+	wantFile(t, kept, body)
+	next := File(FileSpec{Path: path}) // whatever comes of it, that file is not its own
+	_, _ = io.WriteString(next, "x")
+	must(t, next.Abandon())
+	wantFile(t, kept, body)
+}
+
 func TestUnwritable(t *testing.T) {
 	if os.Getuid() == 0 {
 		// The kernel asks root nothing; drop to a user that it asks.
