@@ -110,10 +110,13 @@ func TestLog_GroupBy(t *testing.T) {
 }
 
 // recorder is a test that notes what it is told.
-type recorder struct{ text string }
+type recorder struct {
+	text string
+	end  []func()
+}
 
 func (*recorder) Helper()                     {}
-func (*recorder) Cleanup(func())              {}
+func (r *recorder) Cleanup(f func())          { r.end = append(r.end, f) }
 func (r *recorder) Errorf(f string, a ...any) { r.text += fmt.Sprintf(f, a...) }
 func (r *recorder) Fatalf(f string, a ...any) { r.text += "fatal: " + fmt.Sprintf(f, a...) }
 
@@ -201,7 +204,11 @@ func TestThen(t *testing.T) {
 		"503 xinf, 200":          "503,503,503,503,503",
 		"503, /: 200 x2\n201":    "200,200,201,201,201",
 	} {
-		s := Serve(t, script)
+		s, err := New(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
 		for range 5 {
 			_, _, _, _ = get(t, client(t), s.URL)
 		}
@@ -209,6 +216,23 @@ func TestThen(t *testing.T) {
 		l.Check(t, "statuses="+want)
 		if strings.Contains(script, "fail") != l.Records[4].RanOut {
 			t.Errorf("%s: RanOut %v", script, l.Records[4].RanOut)
+		}
+	}
+}
+
+// A request after the end fails the test that has started the server.
+func TestServe_then_fail(t *testing.T) {
+	for requests, want := range map[int]string{1: "", 2: "request 2 came after the end of its script\n2 requests on 2 connections"} {
+		var r recorder
+		s := Serve(&r, "200, then=fail")
+		for range requests {
+			raw(t, s, ask)
+		}
+		for _, f := range r.end {
+			f()
+		}
+		if (want == "") != (r.text == "") || !strings.Contains(r.text, want) {
+			t.Errorf("%d requests: %q", requests, r.text)
 		}
 	}
 }

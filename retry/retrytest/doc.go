@@ -59,7 +59,8 @@
 // On HTTP/1 the faults of HTTP/2 close the connection (rst-stream resets it).
 //
 // When the steps have run out the last one is repeated; "then=loop" starts
-// again, "then=fail" answers 500 and marks the request (Record.RanOut).
+// again, "then=fail" answers 500, marks the request (Record.RanOut) and fails the
+// test (Serve).
 //
 // "POST /jobs: 429, 201" begins a route; "/jobs/*:" takes every method and any
 // rest, "*:" everything else, as do steps before the first route. After a route's steps

@@ -62,8 +62,9 @@ type cursor struct {
 }
 
 // Serve starts a server for a test: it is closed, and its goroutines are gone,
-// when the test ends. A script or option that is wrong ends the test. The
-// package's documentation describes scripts.
+// when the test ends. A script or option that is wrong ends the test, and a request
+// after the end of a script with "then=fail" fails it. The package's documentation
+// describes scripts.
 func Serve(tb TB, script string, opts ...Option) *Server {
 	tb.Helper()
 	s, err := New(script, opts...)
@@ -71,7 +72,12 @@ func Serve(tb TB, script string, opts ...Option) *Server {
 		tb.Fatalf("retrytest: %v", err)
 		return nil
 	}
-	tb.Cleanup(s.Close)
+	tb.Cleanup(func() {
+		s.Close()
+		if l := s.Log(); len(l.RanOut()) > 0 {
+			tb.Errorf("retrytest: request %d came after the end of its script\n%s", l.RanOut()[0].Number, l)
+		}
+	})
 	return s
 }
 
