@@ -44,11 +44,11 @@ func (op *operation) observer() func(retry.Event) {
 			began = e.Offset
 			if paused {
 				paused = false
-				r.timeline.event(render.Resumed{EventHead: op.head(e), WaitedMS: render.MS(r.env.Clock.Mono() - waiting)})
+				r.timeline.event(render.Resumed{EventHead: op.head(e), WaitedMS: render.MS(r.env.Clock.Mono() - waiting)}, op.lastWords())
 			}
 		}
 		if event := op.event(e, e.Offset-began); event != nil {
-			r.timeline.event(event)
+			r.timeline.event(event, op.lastWords())
 		}
 	}
 }

@@ -338,7 +338,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 				return code // canceled meanwhile: nobody reads it
 			}
 		}
-		if err := r.timeline.operation(doc, op.stdout()); err != nil {
+		if err := r.timeline.operation(doc, op); err != nil {
 			return op.lateFailure(code, err)
 		}
 	}

@@ -264,7 +264,7 @@ var errTurn = errors.New("given up while another operation had standard output")
 
 // stdoutTurn is one operation's hold on standard output: with -Z one at a time
 // writes there, from its first byte to its end. The zero value, of a run
-// without -Z, has it always.
+// without -Z, has it always, as has nil, of an operation that never began.
 type stdoutTurn struct {
 	turn chan struct{} // the crew's; nil without -Z
 	ctx  context.Context
@@ -275,7 +275,7 @@ type stdoutTurn struct {
 
 // take waits until the operation has standard output for itself.
 func (t *stdoutTurn) take(done <-chan struct{}) error {
-	if t.turn == nil {
+	if t == nil || t.turn == nil {
 		return nil
 	}
 	t.mu.Lock()

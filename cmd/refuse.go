@@ -142,7 +142,7 @@ func (op *operation) tellRefusal(ctx context.Context, arg flags.URLArg, code exi
 	}
 	doc.Outcome.Class = optional(string(class))
 	doc.Outcome.Message = optional(r.redactor.Text(err.Error()))
-	if err := r.timeline.operation(doc, op.stdout()); err != nil {
+	if err := r.timeline.operation(doc, op); err != nil {
 		return op.lateFailure(code, err)
 	}
 	return code

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -102,10 +103,12 @@ func TestStuckText(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	long := strings.Repeat("x", 100_000)
 	for name, tt := range map[string]struct {
 		args []string
 		code int
 	}{
+		"events":    {[]string{"--timeline", "jsonl", "-o", "/dev/null", s.URL + "/" + long}, 23},
 		"timeline":  {[]string{"--timeline", "json", s.URL}, 23},
 		"write-out": {[]string{"-o", "/dev/null", "-w", "@" + writeLong(t), s.URL}, 23},
 		"fifo":      {[]string{"-o", fifo, s.URL}, 28},

@@ -21,8 +21,9 @@ type timelineWriter struct {
 	file    *os.File
 	events  *render.Events // jsonl
 
-	mu  sync.Mutex // one document at a time
-	err error      // the first of the stream's
+	mu    sync.Mutex   // one document at a time
+	err   error        // the first of the stream's: nothing follows it
+	ended func() error // why a write of the stream need not wait; of the operation that writes
 }
 
 func newTimelineWriter(ctx context.Context, env Env, options *flags.Options, c *console) (*timelineWriter, error) {
@@ -50,6 +51,9 @@ func newTimelineWriter(ctx context.Context, env Env, options *flags.Options, c *
 	}
 	if t.format == "jsonl" {
 		t.events = render.NewEvents(t.w)
+		if t.stdout {
+			t.events = render.NewEvents(outfile.Bounded(env.Stdout, func() error { return t.ended() }))
+		}
 	}
 	return t, nil
 }
@@ -68,9 +72,8 @@ func (t *timelineWriter) wants(attempts int) bool {
 	return true
 }
 
-// operation shows one finished operation; stdout is standard output, as the
-// operation writes to it.
-func (t *timelineWriter) operation(doc *render.Document, stdout io.Writer) error {
+// operation shows op, which has ended.
+func (t *timelineWriter) operation(doc *render.Document, op *operation) error {
 	if !t.wants(len(doc.Attempts)) {
 		return nil
 	}
@@ -78,13 +81,13 @@ func (t *timelineWriter) operation(doc *render.Document, stdout io.Writer) error
 	defer t.mu.Unlock()
 	w := t.w
 	if t.stdout {
-		w = stdout
+		w = op.stdout()
 	}
 	switch t.format {
 	case "json":
 		return t.wrap(render.JSON(w, doc))
 	case "jsonl":
-		t.keep(t.events.Write(ended(doc)))
+		t.stream(ended(doc), op.lastWords())
 		return t.wrap(t.err)
 	}
 	options := render.Options{Width: t.console.width, Color: t.console.color, ASCII: t.console.ascii, Location: t.console.env.Location}
@@ -95,18 +98,19 @@ func (t *timelineWriter) operation(doc *render.Document, stdout io.Writer) error
 	return render.Human(t.console.live, []*render.Document{doc}, options)
 }
 
-// event streams one JSONL event; its error is kept for the operation's end.
-func (t *timelineWriter) event(e render.Event) {
-	err := t.events.Write(e)
+// event streams one JSONL event; its error is kept for the operation's end. A
+// write that nobody takes ends when ended says so.
+func (t *timelineWriter) event(e render.Event, ended func() error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.keep(err)
+	t.stream(e, ended)
 }
 
-// keep wants the lock.
-func (t *timelineWriter) keep(err error) {
+// stream wants the lock. After an error nothing follows: a line may be cut in two.
+func (t *timelineWriter) stream(e render.Event, ended func() error) {
 	if t.err == nil {
-		t.err = err
+		t.ended = ended
+		t.err = t.events.Write(e)
 	}
 }
 
