@@ -182,7 +182,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error)
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
 		Conditions: g.timeCond.fields(), TE: g.TREncoding, SchemesRedir: redirectSchemes(g.Protocols, g.ProtocolsRedir),
 	}
-	t.NoUserinfo = g.NoUserinfo
+	t.NoUserinfo, t.AsCurl = g.NoUserinfo, g.AsCurl
 	t.Referer, t.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
 	if err := r.addBody(t, g, arg); err != nil {
 		return nil, err

@@ -95,6 +95,8 @@ func TestSetFrom(t *testing.T) {
 		{"tab in the value", "http://h.example/", "n=a\tb", ""},
 		{"4096 bytes", "http://h.example/", "n=" + strings.Repeat("v", 4095), "h.example|FALSE|/|FALSE|0|n|" + strings.Repeat("v", 4095)},
 		{"4097 bytes", "http://h.example/", "n=" + strings.Repeat("v", 4096), ""},
+		{"an attribute of 4095 bytes", "http://h.example/", "n=v; " + strings.Repeat("x", 4095), ""},
+		{"an attribute of 4094 bytes", "http://h.example/", "n=v; " + strings.Repeat("x", 4094), "h.example|FALSE|/|FALSE|0|n|v"},
 		{"a line over 5000 bytes", "http://h.example/", "n=v; x=" + strings.Repeat("v", 5000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -58,7 +58,10 @@ func parseAttributes(value string) (a attributes, ok bool) {
 		var av string
 		av, rest, _ = strings.Cut(rest, ";")
 		name, content, _ := strings.Cut(av, "=")
-		a.set(strings.ToLower(trim(name)), trim(content))
+		if name, content = trim(name), trim(content); len(name) >= maxPair-1 || len(content) >= maxPair-1 {
+			return a, false // curl
+		}
+		a.set(strings.ToLower(name), content)
 	}
 	return a, true
 }

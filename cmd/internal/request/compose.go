@@ -286,7 +286,7 @@ func (c *composer) withheld(name string) bool {
 	case is("Transfer-Encoding"):
 		return c.hop.HTTP != "1.1" || c.dropped()
 	case is("Content-Length"):
-		return c.h.Chunked || c.dropped()
+		return c.h.Chunked && !c.t.AsCurl || c.dropped()
 	case is("Expect"):
 		return c.hop.NoExpect || c.dropped()
 	}

@@ -21,6 +21,8 @@ type Template struct {
 	Referer     string // -e, without ";auto"
 	AutoReferer bool
 	Range       string // -r without "bytes=", "" none
+	// AsCurl sends a Content-Length line of the user's own beside a body in chunks.
+	AsCurl bool
 	// ContentRange is where an upload belongs that goes on from a later byte
 	// ("bytes 50-99/100"), "" it is whole.
 	ContentRange string

@@ -79,7 +79,7 @@ func transferCodings(fields []Field) ([]string, error) {
 	for _, c := range tokens(fields, "Transfer-Encoding") {
 		chunked := len(out) > 0 && out[len(out)-1] == "chunked"
 		switch {
-		case c == "identity", chunked && c == "chunked":
+		case c == "identity" && !chunked, chunked && c == "chunked":
 		case chunked:
 			return nil, &replyError{code: exitcode.Decode, about: "Transfer-Encoding",
 				text: "Reject response due to 'chunked' not being the last Transfer-Encoding"}

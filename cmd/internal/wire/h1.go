@@ -96,7 +96,7 @@ func (f *flight) headless(resp *Response, err error) (*Response, error) {
 	switch {
 	case !f.r.HTTP09 && isEOF(err):
 		return resp, f.failed(err)
-	case len(resp.Interim) > 0 || f.c.Reused:
+	case len(resp.Interim) > 0 || f.c.Reused || f.r.HTTP09 && f.r.Method == "HEAD":
 		return resp, f.failed(&replyError{code: exitcode.WeirdReply, text: "Invalid status line"})
 	case !f.r.HTTP09:
 		return resp, f.failed(&replyError{code: exitcode.BadProtocol, text: "Received HTTP/0.9 when not allowed"})

@@ -81,6 +81,8 @@ func TestFaults1(t *testing.T) {
 		"NUL":                          {raw: "HTTP/1.1 200 OK\r\nA: \x00\r\n\r\n", head: &fault1{retry.ClassProtocol, 8, "Nul byte"}},
 		"HTTP/0.9 refused":             {raw: "<html>", head: &fault1{retry.ClassProtocol, 1, "HTTP/0.9"}},
 		"HTTP/0.9":                     {raw: "<html>", body: "<html>", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
+		"HTTP/0.9 to HEAD":             {method: "HEAD", raw: "<html>", head: &fault1{retry.ClassProtocol, 8, "Invalid status line"}, edit: func(r *Request) { r.HTTP09 = true }},
+		"chunked, then identity":       {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n", head: &fault1{retry.ClassProtocol, 61, "'chunked' not being the last"}},
 		"HTTP/0.9 by accident":         {raw: "HTT", body: "HTT", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
 		"closed after an interim":      {raw: "HTTP/1.1 103 E\r\n\r\n", head: &fault1{retry.ClassClosed, 52, "Empty reply"}},
 		"closed within HTTP/":          {raw: "HTT", head: &fault1{retry.ClassClosed, 56, "middle of the response head"}},
