@@ -77,8 +77,6 @@ var deliberateDifferences = map[string]deliberate{
 
 	"sigv4-s3": {"requests", "`--aws-sigv4` for s3"},
 
-	"http2-plain": {"requests", "`--http2` over http"},
-
 	"T": {"requests", "`Expect: 100-continue`"},
 
 	"d-chunked-big": {"requests", "chunks of an upload"},

@@ -50,6 +50,7 @@ var volatile = rules(
 	`after \d+ ms`, "after N ms",
 	`after \d+ milliseconds`, "after N milliseconds",
 	`(?m)^\d\d:\d\d:(SECONDS|\d\d\.\d{6}) `, "CLOCK ",
+	`HTTP2-Settings: \w+`, "HTTP2-Settings: X", // 7.88 announces another window
 	`Signature=[0-9a-f]+`, "Signature=X",
 	`X-Amz-Date: \w+`, "X-Amz-Date: X",
 	`/20\d{6}/`, "/DAY/",

@@ -14,6 +14,9 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
+// upgradable is the largest body that goes out whole before the server may switch to HTTP/2.
+const upgradable = 16 << 10
+
 // maxCut is how often one hop is sent again for a reused connection that broke
 // off under it, as in curl.
 const maxCut = 5
@@ -186,7 +189,9 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 		IncludeBody: a.at.body, BodyLength: length,
 		Credentials: a.trusted(), Authorization: creds.authorization, Signature: creds.signature, Probe: creds.probing,
 		Key: a.at.key, Referer: a.at.referer, NoExpect: a.at.noExpect,
-		ViaProxy: conn.ViaProxy,
+		ViaProxy:        conn.ViaProxy,
+		Upgrade:         s.HTTP == "2" && u.Scheme == "http" && spoken == "1.1" && !conn.ViaProxy && !conn.Reused && length <= upgradable,
+		UpgradeSettings: wire.UpgradeSettings,
 	}
 	if a.asksForRest() {
 		hop.Range, hop.IfRange = strconv.FormatInt(op.Resume.Offset, 10)+"-", op.Resume.Validator
@@ -202,7 +207,8 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds cre
 		head.Fields = withAuthorization(head.Fields, creds.authorization)
 	}
 	req := &wire.Request{
-		Method: a.at.method, Scheme: u.Scheme, Path: u.RequestTarget(),
+		UpgradeH2C: head.Upgrade,
+		Method:     a.at.method, Scheme: u.Scheme, Path: u.RequestTarget(),
 		Target: u.RequestTarget(), Version: version, Header: wireFields(head.Fields),
 		IgnoreLength: op.IgnoreLength, Lenient: op.AsCurl, Raw: op.Raw, HTTP09: op.HTTP09,
 		Now: op.Client.Clock.Mono, Progress: op.Uploaded, Trace: op.Client.Trace,

@@ -9,7 +9,7 @@ var connectionFlags = [...]Flag{
 	{Name: "http1.0", Short: "0", Category: CatConnection, Kind: Switch, Help: "Use HTTP/1.0", on: func(p *parser, _ bool) error { p.g.HTTP = "1.0"; return nil }},
 	{Name: "http1.1", Category: CatConnection, Kind: Switch, Help: "Use HTTP/1.1", on: func(p *parser, _ bool) error { p.g.HTTP = "1.1"; return nil }},
 	{Name: "http2", Category: CatConnection, Kind: Switch, Help: "Use HTTP/2 where the server offers it",
-		Long: "Over https the protocol is agreed in the TLS handshake; it is the default there.", on: func(p *parser, _ bool) error { p.g.HTTP = "2"; return nil }},
+		Long: "Over https the protocol is agreed in the TLS handshake; it is the default there. Over plain http the request asks for an upgrade (h2c).", on: func(p *parser, _ bool) error { p.g.HTTP = "2"; return nil }},
 	{Name: "http2-prior-knowledge", Category: CatConnection, Kind: Switch, Help: "Use HTTP/2 at once, without asking",
 		Long: "For http URLs of servers that speak nothing else.", on: func(p *parser, _ bool) error { p.g.HTTP = "2-prior-knowledge"; return nil }},
 	{Name: "http3", Category: CatConnection, Kind: Switch, Help: "Use HTTP/3 where the server speaks it",

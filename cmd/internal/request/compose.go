@@ -34,6 +34,11 @@ type HopState struct {
 	Cookie string
 	// Referer replaces the template's, when not "" (-e ";auto").
 	Referer string
+	// Upgrade asks for HTTP/2 (--http2 over plain HTTP), unless the body is of
+	// unknown length or the user has said something of his own about it.
+	Upgrade bool
+	// UpgradeSettings is the value of HTTP2-Settings then.
+	UpgradeSettings string
 	// Range and IfRange ask for a continuation; Range ("100-", without
 	// "bytes=") replaces the template's.
 	Range, IfRange string
@@ -51,6 +56,8 @@ type Head struct {
 	Fields []Field
 	// Chunked: the body goes out in chunks, whatever is known of its length.
 	Chunked bool
+	// Upgrade: the request asks for HTTP/2.
+	Upgrade bool
 	// Unknown: curl would not know the body's length beforehand.
 	Unknown bool
 	// Length is what a Content-Length line of the user says of a stream; 0 nothing.
@@ -82,6 +89,7 @@ func Compose(t *Template, hop HopState) Head {
 	c.credentials()
 	c.ranges()
 	c.preferences()
+	c.upgrade()
 	c.cookies()
 	for _, f := range t.Conditions {
 		c.standard(f.Name, f.Value)
@@ -235,6 +243,17 @@ func (c *composer) preferences() {
 
 func (c *composer) teNeeded() bool {
 	return c.t.TE && c.hop.HTTP == "1.1" && !given(c.t.Headers, "TE")
+}
+
+// upgrade asks a server for HTTP/2 on this connection (RFC 7540 §3.2).
+func (c *composer) upgrade() {
+	if !c.hop.Upgrade || c.unknown || given(c.t.Headers, "Connection") || given(c.t.Headers, "Upgrade") || c.teNeeded() {
+		return
+	}
+	c.add("Connection", "Upgrade, HTTP2-Settings")
+	c.add("Upgrade", "h2c")
+	c.add("HTTP2-Settings", c.hop.UpgradeSettings)
+	c.h.Upgrade = true
 }
 
 // cookies: one line, the jar's first. A Cookie line of the user replaces -b

@@ -208,6 +208,10 @@ func TestCompose(t *testing.T) {
 			[]string{"Connection: close", "Transfer-Encoding: chunked", "keep-alive: 5", "Upgrade: h2c"}, func(tm *request.Template, hop *request.HopState) {
 				tm.Body, hop.IncludeBody, hop.BodyLength, hop.HTTP = unknown{}, true, -1, "2"
 			}, false, false, false},
+		{"asks for HTTP/2", "Host User-Agent Accept Connection Upgrade HTTP2-Settings Cookie X",
+			[]string{"X: y"}, func(tm *request.Template, hop *request.HopState) { hop.Upgrade, hop.Cookie = true, "j=1" }, false, false, false},
+		{"asks for nothing beside a Connection of the user", "Host User-Agent Accept Connection",
+			[]string{"Connection: close"}, func(tm *request.Template, hop *request.HopState) { hop.Upgrade = true }, false, false, false},
 		{"repeated after 417", "Host User-Agent Accept Content-Length",
 			[]string{"Expect: 100-continue"}, func(tm *request.Template, hop *request.HopState) {
 				hop.IncludeBody, hop.BodyLength, hop.NoExpect = true, 2<<20, true

@@ -1,9 +1,17 @@
 package wire
 
 import (
+	"bufio"
+	"bytes"
 	"context"
-	"strings"
+	"io"
+	"net"
 	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
 
 // TestBrokenHead: what came of an answer that is none is there with the error.
@@ -31,15 +39,61 @@ func TestBrokenHead(t *testing.T) {
 	}
 }
 
-// TestVersionOnReuse: a connection does not change its version.
-func TestVersionOnReuse(t *testing.T) {
-	for _, second := range []string{"HTTP/2 200 OK\r\n\r\n", "no head at all"} {
-		p := answering(t, second)
-		conn := p.dial()
-		conn.Reused = true
-		_, _, err := RoundTrip(context.Background(), conn, request("GET"))
-		if err == nil || !strings.Contains(err.Error(), "Version mismatch") && !strings.Contains(err.Error(), "Invalid status line") {
-			t.Errorf("%q: %v", second, err)
+// TestNoHeadOnReuse: a connection that spoke HTTP/1 does not fall back to HTTP/0.9.
+func TestNoHeadOnReuse(t *testing.T) {
+	conn := answering(t, "no head at all").dial()
+	conn.Reused = true
+	r := request("GET")
+	r.HTTP09 = true
+	_, _, err := RoundTrip(context.Background(), conn, r)
+	if e := asError(t, err); e.Code != exitcode.WeirdReply || e.Error() != "Invalid status line" {
+		t.Errorf("(%d) %v", e.Code, e)
+	}
+}
+
+// TestUpgradeH2C: the request is stream 1 of the connection that a 101 makes.
+func TestUpgradeH2C(t *testing.T) {
+	p := serve(t, func(conn *net.TCPConn, br *bufio.Reader) {
+		_ = readHead(br)
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+		fr := http2.NewFramer(conn, br)
+		_ = fr.WriteSettings()
+		preface := make([]byte, len(http2.ClientPreface))
+		if _, err := io.ReadFull(br, preface); err != nil || string(preface) != http2.ClientPreface {
+			return
 		}
+		f, err := fr.ReadFrame()
+		if err != nil || f.Header().Type != http2.FrameSettings {
+			return
+		}
+		var block bytes.Buffer
+		henc := hpack.NewEncoder(&block)
+		_ = henc.WriteField(hpack.HeaderField{Name: ":status", Value: "200"})
+		_ = fr.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true})
+		_ = fr.WriteData(1, true, []byte("hello"))
+		_, _ = io.Copy(io.Discard, br)
+	})
+	for _, asked := range []bool{true, false} {
+		conn := p.dial()
+		r := request("GET")
+		r.UpgradeH2C = asked
+		resp, _, err := RoundTrip(context.Background(), conn, r)
+		if !asked {
+			if e := asError(t, err); e.Code != exitcode.WeirdReply {
+				t.Errorf("not asked for: %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || string(body) != "hello" || resp.Proto != "HTTP/2" || resp.Status != 200 || len(resp.Interim) != 1 || conn.ALPN != "h2" {
+			t.Errorf("%q, %v, %+v", body, err, resp)
+		}
+		if !conn.Session.(*session).Usable() || conn.Session.(*session).next != 3 {
+			t.Error("the connection cannot be used again")
+		}
+		_ = conn.Close()
 	}
 }

@@ -22,8 +22,6 @@ type replyError struct {
 	// about is the field that is wrong, "" no single one: what stood before it
 	// was an answer's head.
 	about string
-	// version: it speaks another version of HTTP.
-	version bool
 }
 
 func (e *replyError) Error() string { return e.text }

@@ -56,7 +56,10 @@ func (f *flight) run() (*Response, error) {
 	if err == nil && h == nil {
 		h, err = f.final(resp)
 	}
-	if errors.Is(err, errNoHead) {
+	switch {
+	case errors.Is(err, errUpgraded):
+		return f.upgraded(resp)
+	case errors.Is(err, errNoHead):
 		return f.headless(resp, err)
 	}
 	if err != nil {
@@ -234,15 +237,15 @@ func (f *flight) next(resp *Response, until int) (*head, error) {
 			return nil, err
 		}
 		h, err := parseHead(raw)
-		var reply *replyError
-		if f.c.Reused && errors.As(err, &reply) && reply.version {
-			reply.code, reply.text = exitcode.WeirdReply, "Version mismatch; "+reply.text
-		}
 		if err != nil || h.status >= 200 {
 			return h, err
 		}
 		if h.status == 101 {
-			return nil, &replyError{code: exitcode.WeirdReply, text: "Switching Protocols was not asked for"}
+			if err := f.switched(h); !errors.Is(err, errUpgraded) {
+				return nil, err
+			}
+			resp.Interim = append(resp.Interim, raw)
+			return nil, errUpgraded
 		}
 		resp.Interim = append(resp.Interim, raw)
 		if len(resp.Interim) > maxInterim {

@@ -97,6 +97,11 @@ func (st *stream) run() (*Response, error) {
 	} else {
 		st.t.Sent = st.r.Now()
 	}
+	return st.answer(resp)
+}
+
+// answer reads the head of the answer, and those of 1xx before it.
+func (st *stream) answer(resp *Response) (*Response, error) {
 	for resp.Status == 0 {
 		if err := st.step(resp); err != nil {
 			return nil, err

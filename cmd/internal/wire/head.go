@@ -121,8 +121,11 @@ func (h *head) statusLine(line []byte) error {
 		return &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
 	}
 	v, ok := bytes.CutPrefix(line, []byte("HTTP/1."))
-	if !ok {
-		return &replyError{code: exitcode.BadProtocol, text: "Unsupported HTTP version" + shownVersion(line) + " in response", version: true}
+	switch {
+	case !ok && bytes.HasPrefix(line, []byte("HTTP/2 ")):
+		return &replyError{code: exitcode.WeirdReply, text: "Version mismatch (from HTTP/1 to HTTP/2)"}
+	case !ok:
+		return &replyError{code: exitcode.BadProtocol, text: "Unsupported HTTP version" + shownVersion(line) + " in response"}
 	}
 	if len(v) < 5 || v[0] != '0' && v[0] != '1' || v[1] != ' ' && v[1] != '\t' || !digits(v[2:5]) {
 		return &replyError{code: exitcode.BadProtocol, text: "Unsupported HTTP/1 subversion in response"}

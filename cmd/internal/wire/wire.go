@@ -40,6 +40,9 @@ type Request struct {
 	Expect time.Duration
 	// IgnoreLength reads the body to the connection's end (--ignore-content-length).
 	IgnoreLength bool
+	// UpgradeH2C says that Header asks for HTTP/2 (RFC 7540 §3.2): a 101 that grants
+	// it is obeyed. The body must be one that goes out with the head.
+	UpgradeH2C bool
 	// Lenient takes an answer whose Content-Length is too large for a number as
 	// one without a length, as curl does.
 	Lenient bool
