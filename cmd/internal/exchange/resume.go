@@ -293,7 +293,7 @@ func (a *attempt) continued(want Resume, o *retry.Outcome) {
 // can be asked for.
 func (r *Response) held(o *retry.Outcome, n int64) {
 	l := r.live
-	o.Progress, o.Total = r.ResumedFrom+n, -1
+	o.Progress, o.Total, o.Resumable = r.ResumedFrom+n, -1, false
 	if l.rest != nil {
 		o.Total = l.rest.Total
 	} else if len(l.codings) == 0 {

@@ -66,6 +66,9 @@ func TestFound(t *testing.T) {
 			[]step{cut(200, 1000, 9), {status: 206, fields: []option{{"Content-Range", "bytes 9-999/1000"}}, chunked: true, fault: faultGarbage, body: content{size: 20}}, ranged(1000)},
 			[]option{quick}, 3, "success",
 		},
+		"R2.4d_an_error_that_breaks_off": {
+			[]step{cut(200, 100, 10), cut(404, 100, 20), plain(200)}, []option{{"--jitter", "0"}}, 3, "success",
+		},
 		"R4.12e_start_at_another_origin": {
 			[]step{at(plain(303), "@@/b"), at(plain(303), "/c", "3"), plain(200)},
 			[]option{post, follow, quick, {"-m", "1"}}, 3, "success",

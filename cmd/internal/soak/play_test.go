@@ -191,10 +191,10 @@ func (o *observation) run(s *scenario, run client, clock *recorder, dir string, 
 		Clock:  clock, Rand: clock.Float64, Random: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}),
 		Terminal: func(any) (int, bool) { return 0, false }, Location: time.UTC,
 	}
-	done := make(chan struct{})
+	done, relieved := make(chan struct{}), clock.sent()
 	go func() {
 		defer close(done)
-		clock.relieve(ctx)
+		clock.relieve(ctx, relieved)
 	}()
 	o.exits = append(o.exits, run(ctx, env))
 	o.hung = o.hung || ctx.Err() != nil
@@ -207,11 +207,10 @@ func (o *observation) run(s *scenario, run client, clock *recorder, dir string, 
 }
 
 // relieve lets time pass where the client waits for a server that is silent by
-// script: until the next time limit strikes.
-func (c *recorder) relieve(ctx context.Context) {
+// script: until the next time limit strikes. The first so many requests are over.
+func (c *recorder) relieve(ctx context.Context, relieved int) {
 	tick := time.NewTicker(500 * time.Microsecond)
 	defer tick.Stop()
-	relieved := 0
 	for {
 		select {
 		case <-ctx.Done():

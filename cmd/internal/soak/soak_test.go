@@ -33,6 +33,7 @@ func TestSoak(t *testing.T) {
 		n = min(n, 100)
 	}
 	t.Logf("%d scenarios from seed %d on; again: go test ./cmd/internal/soak -run TestSoak -plays %d -seed %d", n, seed, n, seed)
+	before := runtime.NumGoroutine()
 	tally := &tally{counts: map[int]int{}}
 	var next atomic.Uint64
 	var failed atomic.Int32
@@ -49,6 +50,11 @@ func TestSoak(t *testing.T) {
 	}
 	workers.Wait()
 	t.Logf("exit codes: %v", tally.counts)
+	for patient := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(patient) {
+			t.Fatalf("%d goroutines are left, there were %d", runtime.NumGoroutine(), before)
+		}
+	}
 }
 
 // tally counts how runs end, to show what the scenarios reach.
