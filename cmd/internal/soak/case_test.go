@@ -14,6 +14,7 @@ type scenario struct {
 	steps []step
 	// idempotent puts the whole script on retrytest's idempotent stub.
 	idempotent bool
+	http2      bool // with prior knowledge
 	flags      []option
 	// existing is what the -o file holds before the run; nil: there is none.
 	existing *string
@@ -56,8 +57,10 @@ const (
 	faultCloseAfter = "close-after" // within the head
 	faultGarbage    = "garbage"     // before the answer; with chunked a broken chunk
 	faultTruncate   = "truncate"
-	faultLost       = "lost"  // in the place of an answer that has its effect
-	faultStall      = "stall" // before the answer or in mid-body, until the client gives up
+	faultLost       = "lost"          // in the place of an answer that has its effect
+	faultRefuse     = "refuse-stream" // HTTP/2: the server says that it did nothing
+	faultGoAway     = "goaway"        // likewise
+	faultStall      = "stall"         // before the answer or in mid-body, until the client gives up
 )
 
 // content is a body: the size first bytes of the pattern, or of another text
@@ -80,6 +83,9 @@ func (s *scenario) args(base, other, dir string) []string {
 		}
 	}
 	_, port, _ := strings.Cut(strings.TrimPrefix(base, "http://"), ":")
+	if s.http2 {
+		args = append(args, "--http2-prior-knowledge")
+	}
 	if s.crosses() {
 		args = append(args, "--resolve", otherHost+":"+port+":127.0.0.1")
 	}

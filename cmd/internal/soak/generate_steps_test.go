@@ -41,6 +41,18 @@ func (d dice) fault() step {
 	return st
 }
 
+// overHTTP2 makes it a scenario of HTTP/2, with its own ways to refuse.
+func (d dice) overHTTP2(s *scenario) {
+	s.http2 = true
+	for i := range s.steps {
+		st := &s.steps[i]
+		st.chunked, st.noLength, st.http10, st.interim = false, false, false, false
+		if st.status == 0 || st.fault == faultCloseAfter || st.fault == faultGarbage {
+			*st = step{fault: pick(d, faultRefuse, faultRefuse, faultGoAway, faultReset, faultClose), body: content{size: -1}}
+		}
+	}
+}
+
 // success draws an answer below 400.
 func (d dice) success() step {
 	st := plain(pick(d, 200, 200, 200, 200, 201, 204, 302))

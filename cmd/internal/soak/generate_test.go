@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"strconv"
@@ -38,6 +39,9 @@ func (d dice) scenario() *scenario {
 	if s.has("-o") && d.once(40) {
 		s.add("-C", "-")
 		s.second, s.runs = false, 1+d.IntN(3)
+	}
+	if d.once(12) {
+		d.overHTTP2(s)
 	}
 	d.Shuffle(len(s.flags), func(i, j int) { s.flags[i], s.flags[j] = s.flags[j], s.flags[i] })
 	return s
@@ -197,6 +201,8 @@ func (s *scenario) valid() string {
 	case g.resume != (s.runs > 0), g.resume && (s.second || s.idempotent || !g.file || g.key == "auto"),
 		g.resume && s.has("-I", "-i", "-D", "-N", "-d", "--json", "--data-binary", "-T", "-X", "-L", "--location-trusted", "--raw"):
 		return "-C - is for a plain download to a file"
+	case s.http2 && (s.crosses() || s.has("-i", "-I", "-D", "--raw") || strings.Contains(fmt.Sprint(s.flags), "{-T -}")):
+		return "heads and origins are compared on HTTP/1.1"
 	case s.second && (s.has("-T", "--data-binary") || g.key != "" && g.key != "auto"):
 		return "two URLs share neither standard input nor a key"
 	case s.idempotent && s.has("--idempotency-header"):
@@ -217,6 +223,9 @@ func (s *scenario) validStep(st *step, g *settings) string {
 	inBody := st.status > 0 && st.fault != "" && st.fault != faultCloseAfter && st.fault != faultLost
 	size := st.body.length(st.status)
 	switch {
+	case s.http2 && (st.chunked || st.noLength || st.http10 || st.interim || st.fault == faultCloseAfter || st.fault == faultGarbage),
+		!s.http2 && (st.fault == faultRefuse || st.fault == faultGoAway):
+		return "not of this version of HTTP"
 	case st.fault == faultStall && g.maxTime == 0 && g.deadline == 0:
 		return "silence without a limit has no end"
 	case st.fault == faultStall && st.status > 0 && g.resume:

@@ -109,6 +109,8 @@ func (m *model) broke(a *attempt, r *reply) {
 		if r.step.cut == 0 {
 			a.exit = 52
 		}
+	case faultRefuse, faultGoAway:
+		a.class, a.exit, a.unsent = classRefused, 92, true
 	case faultGarbage:
 		a.class, a.exit = classProtocol, 1
 	case faultStall:

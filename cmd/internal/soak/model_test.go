@@ -322,9 +322,7 @@ func (m *model) finish(a *attempt, reason string) {
 		exit: m.exit(a, reason), reason: reason, attempts: len(m.books.attempts), retries: len(m.books.attempts) - 1,
 		counted: m.books.attempts, sources: m.sources,
 	}
-	if a.class == classProtocol && e.exit == 1 {
-		e.exit2 = 8 // on a connection that was used before
-	}
+	e.others = m.others(a, e.exit)
 	if reason != "success" && a.told.valid {
 		e.next = m.stamp(a.told.minimum)
 	}
@@ -334,6 +332,21 @@ func (m *model) finish(a *attempt, reason string) {
 	e.requests += len(m.want.requests)
 	m.want.runs = append(m.want.runs, e)
 	m.show(a, reason)
+}
+
+// others are exit codes that contract §3 has beside the likeliest.
+func (m *model) others(a *attempt, exit int) []int {
+	switch {
+	case a.class == classProtocol && exit == 1:
+		return []int{8} // on a connection that was used before
+	case !m.s.http2 || exit != a.exit:
+		return nil
+	case a.class == classClosed:
+		return []int{52, 55, 56, 16, 92}
+	case a.class == classRefused, a.class == classTruncated:
+		return []int{16, 92}
+	}
+	return nil
 }
 
 // exit is R10.3.

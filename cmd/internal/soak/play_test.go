@@ -54,7 +54,7 @@ type wait struct {
 // ending is what an operation said of itself.
 type ending struct {
 	exit     int
-	exit2    int // as good, where curl's code depends on the connection; 0 none
+	others   []int // as good, where curl's code depends on the connection
 	reason   string
 	attempts int
 	retries  int
@@ -116,7 +116,11 @@ func play(s *scenario, seed uint64, run client) (*observation, error) {
 const agent = "bide-soak"
 
 func perform(s *scenario, seed uint64, run client) (*observation, error) {
-	server, err := retrytest.New("200")
+	var opts []retrytest.Option
+	if s.http2 {
+		opts = append(opts, retrytest.WithHTTP2())
+	}
+	server, err := retrytest.New("200", opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -294,6 +298,9 @@ func canonical(text []byte) []byte {
 func saw(r *retrytest.Record, s *scenario) seen {
 	name := s.keyName()
 	host, _, _ := strings.Cut(r.Get("Host"), ":")
+	if s.http2 { // the log has no pseudo-header fields
+		host = firstHost
+	}
 	return seen{
 		method: r.Method, path: r.Target, host: host,
 		rangeLine: r.Get("Range"), ifRange: r.Get("If-Range"), hasIfRange: r.Has("If-Range"),

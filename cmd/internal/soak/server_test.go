@@ -199,6 +199,9 @@ func (v *server) frame(r *reply, st step, q query, body, part []byte) {
 	r.head = []byte(head.String() + "\r\n")
 	r.framed = chunked || r.length >= 0
 	r.cut(st, part, none)
+	if v.s.http2 && st.fault == faultTruncate && !none { // the stream's end is missing in any case
+		r.whole = false
+	}
 }
 
 // cut breaks the body off where the step says so.

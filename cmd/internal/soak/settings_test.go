@@ -253,6 +253,7 @@ const (
 	classNone      = ""
 	classStatus    = "status"
 	classClosed    = "closed"
+	classRefused   = "refused"
 	classTimeout   = "timeout"
 	classTruncated = "truncated"
 	classProtocol  = "protocol"
@@ -340,7 +341,7 @@ func (g *settings) transientClass(class string) bool {
 	case g.replaces():
 		return false
 	}
-	return class == classClosed || class == classTimeout || class == classTruncated
+	return class == classClosed || class == classRefused || class == classTimeout || class == classTruncated
 }
 
 // safe is the second question (R3.1, R3.2).
