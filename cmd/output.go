@@ -326,6 +326,7 @@ func (out *output) finish(ctx context.Context) error {
 	}
 	out.within(ctx)
 	if err := out.sink.Commit(); err != nil {
+		out.kept = false
 		return err
 	}
 	if file := out.file(); file != nil {
