@@ -296,6 +296,8 @@ func (c *composer) withheld(name string) bool {
 		return true
 	case c.t.KeyName != "" && is(c.t.KeyName):
 		return true
+	case is("Proxy-Authorization") && c.hop.ViaProxy:
+		return false // it is for the proxy, which is the same for every origin
 	case !c.hop.Credentials && (&render.Redactor{}).Sensitive(name):
 		return true // R7.6b: what is too secret to be printed stays at home
 	case c.hop.HTTP == "2" && (is("Connection") || is("Keep-Alive") || is("Proxy-Connection") || is("Upgrade")):
