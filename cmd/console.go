@@ -19,18 +19,19 @@ import (
 // allows it. Everything on stderr goes through its one Live, so that lines never
 // mix.
 type console struct {
-	live   *render.Live
-	env    Env
-	file   *os.File // --stderr FILE, to be closed; nil otherwise
-	ascii  bool
-	color  bool
-	width  int
-	silent bool // -s
-	errors bool // errors are shown: no -s, or -S
-	meters bool
-	bar    bool // -#
-	curl   bool // --as-curl: errors in curl's words alone
-	whole  bool // -Z: one line for the whole run instead of countdowns and meters
+	live     *render.Live
+	patience *patience // of those who write to it
+	env      Env
+	file     *os.File // --stderr FILE, to be closed; nil otherwise
+	ascii    bool
+	color    bool
+	width    int
+	silent   bool // -s
+	errors   bool // errors are shown: no -s, or -S
+	meters   bool
+	bar      bool // -#
+	curl     bool // --as-curl: errors in curl's words alone
+	whole    bool // -Z: one line for the whole run instead of countdowns and meters
 }
 
 func newConsole(ctx context.Context, env Env, options *flags.Options) (*console, error) {
@@ -47,7 +48,12 @@ func newConsole(ctx context.Context, env Env, options *flags.Options) (*console,
 	columns, terminal := env.Terminal(w)
 	c.width = columns
 	c.color = colored(global.Color, env.Getenv, terminal)
-	c.live = render.NewLive(w, render.LiveOptions{
+	c.patience = &patience{clock: env.Clock}
+	out := w
+	if !terminal {
+		out = outfile.Bounded(w, c.patience.ended)
+	}
+	c.live = render.NewLive(out, render.LiveOptions{
 		Terminal: terminal && env.Getenv("TERM") != "dumb", ASCII: c.ascii, Clock: env.Clock,
 		Width: func() int { columns, _ := env.Terminal(w); return columns },
 	})

@@ -133,6 +133,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 		return &retry.Record{Policy: op.group.Policy, StartedAt: op.run.env.Clock.Wall(), Reason: retry.DeadlineBeforeRetry}
 	}
 	op.began = op.run.env.Clock.Mono()
+	op.run.console.patience.forOperation(op.policy().Deadline, op.run.crew != nil)
 	loop := retry.Loop{
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin, Hold: startHold{op.run.holds, op.exchange},

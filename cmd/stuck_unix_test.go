@@ -124,6 +124,18 @@ func TestStuckText(t *testing.T) {
 	}
 }
 
+// TestStuckTogether: standard output and standard error are one pipe that nobody
+// reads (2>&1 |).
+func TestStuckTogether(t *testing.T) {
+	s := retrytest.Serve(t, "200 size=500kB")
+	_, w := blockingPipe(t)
+	env, _, _ := testEnv("-q", "-v", "--deadline", "200ms", "--timeline", "human", s.URL, s.URL)
+	env.Stdout, env.Stderr = w, w
+	if code := Main(t.Context(), env); code != 28 {
+		t.Errorf("exit %d", code)
+	}
+}
+
 // TestStuckTerminal: nor does a terminal that was stopped (^S).
 func TestStuckTerminal(t *testing.T) {
 	s := retrytest.Serve(t, "200 size=3MB")
