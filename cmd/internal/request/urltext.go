@@ -124,6 +124,9 @@ func redactQuery(query string) string {
 
 func bracket(host string) string {
 	if strings.IndexByte(host, ':') >= 0 {
+		if address, zone, _ := strings.Cut(host, "%"); strings.HasPrefix(zone, "25") {
+			host = address + "%25" + zone // else it would read as another zone (RFC 6874 §2)
+		}
 		return "[" + host + "]"
 	}
 	return host
