@@ -21,14 +21,17 @@ import (
 
 var (
 	plays = flag.Int("plays", 0, "how many scenarios TestSoak plays (BIDE_SOAK; 400)")
-	first = flag.Uint64("seed", 0, "the first scenario's seed (BIDE_SOAK_SEED; by the clock)")
+	first = flag.Uint64("seed", 0, "the first scenario's seed (BIDE_SOAK_SEED; by the clock, in a plain run 1)")
 )
 
 // TestSoak plays scenarios from a seed on. On a difference it prints the seed of
 // that scenario and a shrunk one.
 func TestSoak(t *testing.T) {
-	n := chosen(t, *plays, "BIDE_SOAK", 400)
-	seed := chosen(t, *first, "BIDE_SOAK_SEED", uint64(time.Now().UnixNano())%1e9)
+	n, otherwise := chosen(t, *plays, "BIDE_SOAK", 0), uint64(time.Now().UnixNano())%1e9
+	if n == 0 {
+		n, otherwise = 400, 1
+	}
+	seed := chosen(t, *first, "BIDE_SOAK_SEED", otherwise)
 	if testing.Short() {
 		n = min(n, 100)
 	}
