@@ -14,7 +14,8 @@ type scenario struct {
 	steps []step
 	// idempotent puts the whole script on retrytest's idempotent stub.
 	idempotent bool
-	http2      bool // with prior knowledge
+	http2      bool // with prior knowledge, or by ALPN
+	tls        bool
 	flags      []option
 	// existing is what the -o file holds before the run; nil: there is none.
 	existing *string
@@ -70,8 +71,8 @@ type content struct {
 	size    int64
 }
 
-// args is the command line; url stands for the server, other for a second origin.
-func (s *scenario) args(base, other, dir string) []string {
+// args is the command line for a server at base, in the folder dir.
+func (s *scenario) args(base, dir string) []string {
 	var args []string
 	for _, f := range s.flags {
 		value := strings.ReplaceAll(f.value, "{dir}", dir)
@@ -82,12 +83,14 @@ func (s *scenario) args(base, other, dir string) []string {
 			args = append(args, f.name, value)
 		}
 	}
-	_, port, _ := strings.Cut(strings.TrimPrefix(base, "http://"), ":")
-	if s.http2 {
+	if s.tls {
+		args = append(args, "-k")
+	}
+	if s.http2 && !s.tls {
 		args = append(args, "--http2-prior-knowledge")
 	}
 	if s.crosses() {
-		args = append(args, "--resolve", otherHost+":"+port+":127.0.0.1")
+		args = append(args, "--resolve", otherHost+base[strings.LastIndexByte(base, ':'):]+":127.0.0.1")
 	}
 	if args = append(args, base+"/a"); s.second {
 		args = append(args, base+"/z")
@@ -97,6 +100,16 @@ func (s *scenario) args(base, other, dir string) []string {
 
 // otherHost is the name under which the same server is another origin.
 const otherHost = "other.test"
+
+// elsewhere is that origin.
+func elsewhere(origin string) string { return strings.Replace(origin, firstHost, otherHost, 1) }
+
+func (s *scenario) scheme() string {
+	if s.tls {
+		return "https"
+	}
+	return "http"
+}
 
 // crosses reports whether a redirect leads to the other origin.
 func (s *scenario) crosses() bool {
@@ -246,11 +259,11 @@ func quote(v string) string {
 func (s *scenario) String() string {
 	var b strings.Builder
 	b.WriteString("script:\n")
-	for line := range strings.Lines(s.script("http://HOST", "http://"+otherHost+":PORT")) {
+	for line := range strings.Lines(s.script(s.scheme()+"://HOST:PORT", s.scheme()+"://"+otherHost+":PORT")) {
 		b.WriteString("  " + line)
 	}
 	b.WriteString("\ncommand:\n  bide")
-	for _, a := range s.args("http://HOST:PORT", "", ".") {
+	for _, a := range s.args(s.scheme()+"://HOST:PORT", ".") {
 		b.WriteString(" " + shellWord(a))
 	}
 	b.WriteByte('\n')

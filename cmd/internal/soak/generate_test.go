@@ -43,6 +43,7 @@ func (d dice) scenario() *scenario {
 	if d.once(12) {
 		d.overHTTP2(s)
 	}
+	s.tls = d.once(5)
 	d.Shuffle(len(s.flags), func(i, j int) { s.flags[i], s.flags[j] = s.flags[j], s.flags[i] })
 	return s
 }

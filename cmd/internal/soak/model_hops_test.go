@@ -65,7 +65,7 @@ func (m *model) try() *attempt {
 
 // send expects a request and takes its answer.
 func (m *model) send(a *attempt, at hop) *reply {
-	q := query{method: at.method, rangeFrom: -1, origin: m.saw.origin, other: m.other()}
+	q := query{method: at.method, rangeFrom: -1, origin: m.saw.origin, other: elsewhere(m.saw.origin)}
 	w := seen{method: at.method, path: at.path, host: at.host}
 	if at.key {
 		w.key, w.hasKey = m.g.key, true
@@ -146,8 +146,8 @@ func (m *model) follow(a *attempt, at hop, r *reply, location string) (hop, bool
 	switch {
 	case strings.HasPrefix(location, "/"):
 		next.path = location
-	case strings.HasPrefix(location, "http://"):
-		host, path, _ := strings.Cut(strings.TrimPrefix(location, "http://"), "/")
+	case strings.HasPrefix(location, m.s.scheme()+"://"):
+		host, path, _ := strings.Cut(strings.TrimPrefix(location, m.s.scheme()+"://"), "/")
 		next.host, _, _ = strings.Cut(host, ":")
 		next.path = "/" + path
 	default:
@@ -231,8 +231,6 @@ func (m *model) pause(a *attempt, at, next hop) bool {
 
 // firstHost is the host of the command line's URL.
 const firstHost = "127.0.0.1"
-
-func (m *model) other() string { return strings.Replace(m.saw.origin, firstHost, otherHost, 1) }
 
 // wall is the client's wall clock.
 func (m *model) wall() time.Time { return wallStart().Add(m.elapsed) }

@@ -339,7 +339,7 @@ func (m *model) others(a *attempt, exit int) []int {
 	switch {
 	case a.class == classProtocol && exit == 1:
 		return []int{8} // on a connection that was used before
-	case !m.s.http2 || exit != a.exit:
+	case !m.s.http2 && !m.s.tls || exit != a.exit:
 		return nil
 	case a.class == classClosed:
 		return []int{52, 55, 56, 16, 92}

@@ -51,6 +51,7 @@ func mutants() map[string]mutant {
 		"is an hour late for its deadline":    {client: late},
 		"forgets the key":                     {client: dropping("--idempotency-key")},
 		"forgets the file":                    {client: dropping("-o")},
+		"begins again in each run":            {client: dropping("-C")},
 		"sends another body":                  {client: with(func(env *cmd.Env) { env.Stdin = strings.NewReader("amount=43") })},
 		"wakes too early":                     {client: with(func(env *cmd.Env) { env.Clock = &hasty{Clock: env.Clock} })},
 		"draws by itself":                     {client: with(func(env *cmd.Env) { draw := env.Rand; env.Rand = func() float64 { draw(); return 0.5 } })},

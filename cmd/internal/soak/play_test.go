@@ -120,13 +120,15 @@ func perform(s *scenario, seed uint64, run client) (*observation, error) {
 	if s.http2 {
 		opts = append(opts, retrytest.WithHTTP2())
 	}
+	if s.tls {
+		opts = append(opts, retrytest.WithTLS())
+	}
 	server, err := retrytest.New("200", opts...)
 	if err != nil {
 		return nil, err
 	}
 	defer server.Close()
-	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
-	if err := server.SetScript(s.script(server.URL, "http://"+otherHost+":"+port)); err != nil {
+	if err := server.SetScript(s.script(server.URL, elsewhere(server.URL))); err != nil {
 		return nil, fmt.Errorf("the scenario's script: %w\n%s", err, s)
 	}
 	dir, err := os.MkdirTemp("", "bide-soak-")
@@ -187,9 +189,8 @@ func (o *observation) run(s *scenario, run client, clock *recorder, dir string, 
 	defer cancel()
 	timeline := filepath.Join(dir, timelineName)
 	base := clock.server.URL
-	_, port, _ := strings.Cut(strings.TrimPrefix(base, "http://"), ":")
 	env := cmd.Env{
-		Args:  append([]string{"-q", "-A", agent, "--timeline-file", timeline}, s.args(base, "http://"+otherHost+":"+port, dir)...),
+		Args:  append([]string{"-q", "-A", agent, "--timeline-file", timeline}, s.args(base, dir)...),
 		Stdin: strings.NewReader(bodyText), Stdout: stdout, Stderr: stderr,
 		Getenv: func(string) string { return "" },
 		Clock:  clock, Rand: clock.Float64, Random: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}),

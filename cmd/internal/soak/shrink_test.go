@@ -40,6 +40,7 @@ func smaller(s *scenario) func(yield func(*scenario) bool) {
 			make   func(c *scenario)
 		}{
 			{s.idempotent, func(c *scenario) { c.idempotent = false }},
+			{s.tls, func(c *scenario) { c.tls = false }},
 			{s.http2, func(c *scenario) { c.http2 = false }},
 			{s.existing != nil, func(c *scenario) { c.existing = nil }},
 			{s.second, func(c *scenario) { c.second = false }},
