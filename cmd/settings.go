@@ -40,28 +40,13 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 			return nil, err
 		}
 	}
-	proxies := make(map[string]*transport.Settings)
-	bad := make(map[string]error) // proxies that no target may need
 	exempt := cmp.Or(env("no_proxy"), env("NO_PROXY"))
 	if g.NoProxy != nil {
 		exempt = *g.NoProxy
 	}
-	for _, scheme := range []string{"http", "https", "tcp"} {
-		text := proxyFor(g, env, scheme)
-		if text == "" {
-			continue
-		}
-		proxy, err := newProxy(g, text, direct.TLS)
-		switch {
-		case err != nil && g.HasProxy && g.NoProxy == nil:
-			return nil, err
-		case err != nil:
-			bad[scheme] = err
-			continue
-		}
-		s := *direct
-		s.Proxy = proxy
-		proxies[scheme] = &s
+	proxies, bad, err := r.proxies(g, direct)
+	if err != nil {
+		return nil, err
 	}
 	exempted := direct
 	if direct.PreProxy != nil {
@@ -81,6 +66,31 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 		}
 		return direct, nil
 	}, nil
+}
+
+// proxies are the settings with a proxy, by the target's scheme, and what is
+// wrong with those that cannot be used: it counts for the targets that need them,
+// but for a -x, which is there to be used.
+func (r *run) proxies(g *flags.Group, direct *transport.Settings) (usable map[string]*transport.Settings, bad map[string]error, _ error) {
+	usable, bad = make(map[string]*transport.Settings), make(map[string]error)
+	for _, scheme := range []string{"http", "https", "tcp"} {
+		text := proxyFor(g, r.env.Getenv, scheme)
+		if text == "" {
+			continue
+		}
+		proxy, err := newProxy(g, text, direct.TLS)
+		switch {
+		case err != nil && g.HasProxy && g.NoProxy == nil:
+			return nil, nil, err
+		case err != nil:
+			bad[scheme] = err
+			continue
+		}
+		s := *direct
+		s.Proxy = proxy
+		usable[scheme] = &s
+	}
+	return usable, bad, nil
 }
 
 // proxyFor is -x, else the environment's proxy for a scheme. HTTP_PROXY in

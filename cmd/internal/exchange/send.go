@@ -173,17 +173,23 @@ func closeBody(body io.Closer) {
 	}
 }
 
+// version is the HTTP version of the next request on conn: as it stands in an
+// HTTP/1 request line, and as request.HopState calls it.
+func (a *attempt) version(conn *transport.Conn, s *transport.Settings) (line, spoken string) {
+	switch {
+	case conn.ALPN == "h2", conn.ALPN == "h3":
+		return "1.1", "2"
+	case s.HTTP == "1.0", a.http10, conn.HTTP10:
+		// Who has answered in HTTP/1.0 is spoken to in it from then on, as curl does.
+		return "1.0", "1.0"
+	}
+	return "1.1", "1.1"
+}
+
 // compose makes the request for this connection.
 func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds credentials, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
 	u, t, op := a.at.url, a.op.Template, a.op
-	version, spoken := "1.1", "1.1"
-	switch {
-	case conn.ALPN == "h2", conn.ALPN == "h3":
-		spoken = "2"
-	case s.HTTP == "1.0", a.http10, conn.HTTP10:
-		// Who has answered in HTTP/1.0 is spoken to in it from then on, as curl does.
-		version, spoken = "1.0", "1.0"
-	}
+	version, spoken := a.version(conn, s)
 	hop := request.HopState{
 		URL: u, Method: a.at.method, HTTP: spoken,
 		IncludeBody: a.at.body, BodyLength: length,

@@ -53,7 +53,9 @@ func (u *URL) setHost(s string) *Error {
 func (u *URL) setIPv6(s string) *Error {
 	address, zone, hasZone := strings.Cut(s, "%")
 	if hasZone {
-		zone = strings.TrimPrefix(zone, "25")
+		for strings.HasPrefix(zone, "25") { // "%25" is how a URL writes the sign; no zone begins so
+			zone = zone[2:]
+		}
 		if zone == "" || strings.ContainsAny(zone, "%/[]@ ") {
 			return malformed(badIPv6, "bad zone")
 		}

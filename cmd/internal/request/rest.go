@@ -1,7 +1,6 @@
 package request
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -27,12 +26,17 @@ func From(body Body, skip int64) (rest Body, contentRange string, err error) {
 		return nil, "", sourceError("the upload", err)
 	}
 	if total > 0 && skip >= total {
-		return nil, "", &Error{Class: retry.ClassInput, Code: exitcode.Truncated, Err: errors.New("File already completely uploaded")}
+		return nil, "", &Error{Class: retry.ClassInput, Code: exitcode.Truncated, Err: errUploaded{}}
 	}
 	total = max(total, skip)
 	contentRange = fmt.Sprintf("bytes %d-%d/%s", skip, total-1, strconv.FormatInt(total, 10))
 	return &restBody{Body: body, skip: skip}, contentRange, nil
 }
+
+// errUploaded is an upload of which nothing is left; in curl's words.
+type errUploaded struct{}
+
+func (errUploaded) Error() string { return "File already completely uploaded" }
 
 // restBody is a body from a later byte on.
 type restBody struct {
