@@ -20,6 +20,8 @@ type exchange struct {
 	control bool
 	st      step
 	ranOut  bool
+	last    time.Duration // see ending
+	hasLast bool
 	settle  func() // tells the idempotent stub that the answer is due; s.mu is held
 }
 
@@ -124,6 +126,9 @@ func (x *exchange) effect() {
 func (x *exchange) done() {
 	x.s.mu.Lock()
 	x.rec.Done, x.rec.HasDone = x.s.now(), true
+	if x.hasLast {
+		x.rec.Done = x.last
+	}
 	x.settle()
 	var told Record
 	observe := x.s.cfg.observer != nil && !x.control
@@ -135,6 +140,11 @@ func (x *exchange) done() {
 		x.s.cfg.observer(told)
 	}
 }
+
+// ending notes the instant just before the last bytes go out: the client may
+// have them, and its next request may be here, before a busy machine lets this
+// goroutine look at the clock again.
+func (x *exchange) ending() { x.last, x.hasLast = x.s.now(), true }
 
 // perform answers on c. It reports whether the connection (or stream) ended as
 // HTTP wants it to, so that it may go on.
@@ -177,12 +187,14 @@ func (x *exchange) perish(c carrier) bool {
 			return false
 		}
 		if st.end == endNone {
+			x.ending()
 			c.fault(&step{end: endClose})
 			return false
 		}
 	} else {
 		x.answering(0, st.src, nil, 0)
 	}
+	x.ending()
 	if st.lost {
 		c.fault(&step{end: endClose})
 		return false
@@ -213,6 +225,7 @@ func (x *exchange) send(c carrier, a *answer) bool {
 	}
 	switch st.end {
 	case endNone, endClose, endGoAway, endCloseAfter:
+		x.ending()
 		if err := c.finish(a); err != nil {
 			return x.cutOff(c, err)
 		}
@@ -220,6 +233,7 @@ func (x *exchange) send(c carrier, a *answer) bool {
 			return !a.short()
 		}
 	}
+	x.ending()
 	if c.flush() == nil {
 		c.fault(st)
 	}

@@ -61,8 +61,8 @@ type Record struct {
 	// date to its one-second resolution); valid when HasAsked.
 	Asked    time.Duration
 	HasAsked bool
-	// Done is the instant at which the last byte of the answer was sent, or its
-	// fault had ended it; valid when HasDone.
+	// Done is the instant just before the last bytes of the answer were sent, or
+	// its fault ended it; valid when HasDone.
 	Done    time.Duration
 	HasDone bool
 	// Effect: the request had its effect, answered or not.
