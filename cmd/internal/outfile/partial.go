@@ -139,7 +139,7 @@ func (s *staged) place(record []byte) {
 	if s.inPlace != nil {
 		return
 	}
-	if !s.placed && (!s.free() || os.Rename(s.temp, s.partial) != nil) {
+	if !s.placed && s.move() != nil {
 		return
 	}
 	s.temp, s.placed = s.partial, true
@@ -149,21 +149,32 @@ func (s *staged) place(record []byte) {
 	}
 }
 
-// free reports whether the partial's name may be taken: nobody has it, or it is
-// what an earlier run left there, with its record, and no run works on it.
-func (s *staged) free() bool {
-	if _, err := os.Lstat(s.partial); os.IsNotExist(err) {
-		return true
+// move gives the temporary file the partial's name, if nobody has it, or what has
+// it was left there by an earlier run, with its record, and no run works on it.
+// Of two runs at the same time only one gets the name.
+func (s *staged) move() error {
+	err := errors.ErrUnsupported
+	if removesOpen {
+		err = os.Link(s.temp, s.partial) // a rename would replace what comes meanwhile
+	}
+	if err == nil {
+		return os.Remove(s.temp)
+	}
+	if _, err := os.Lstat(s.partial); os.IsNotExist(err) { // a file system without links
+		return os.Rename(s.temp, s.partial)
 	}
 	if _, err := readRecord(s.partial + RecordSuffix); err != nil {
-		return false
+		return err
 	}
 	left := takeOver(s.partial)
 	if left == nil {
-		return false
+		return os.ErrExist
 	}
-	_ = left.Close()
-	return true
+	defer left.Close()
+	if !removesOpen {
+		_ = left.Close()
+	}
+	return os.Rename(s.temp, s.partial)
 }
 
 // withdraw takes place back. It wants the lock.

@@ -3,6 +3,7 @@ package outfile
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -120,6 +121,68 @@ func TestManyOntoOne(t *testing.T) {
 				}
 				if err := f.Commit(); err != nil {
 					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestGivenUpBeside: an output that is given up does not remove the file of one
+// for the same target that begins meanwhile.
+func TestGivenUpBeside(t *testing.T) {
+	if !removesOpen {
+		t.Skip("a lock does not outlast the removal here")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for j := range 100 {
+				f := File(FileSpec{Path: path})
+				if _, err := f.Write([]byte("whole")); err != nil {
+					t.Error(err)
+				}
+				end := f.Commit
+				if (i+j)%2 == 0 {
+					end = f.Abandon
+				}
+				if err := end(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	wantNames(t, dir, "f")
+}
+
+// TestPartialBeside: of outputs that keep their partial at one place at the same
+// time, one gets it, and what is committed is each one's own.
+func TestPartialBeside(t *testing.T) {
+	if !removesOpen {
+		t.Skip("a partial that is open gets no name here")
+	}
+	dir := t.TempDir()
+	partial := filepath.Join(dir, "shared.part")
+	var wg sync.WaitGroup
+	for i := range 16 {
+		path, body := filepath.Join(dir, strconv.Itoa(i)), strings.Repeat(strconv.Itoa(i), 100)
+		wg.Go(func() {
+			for range 50 {
+				f := File(FileSpec{Path: path, Partial: partial})
+				if _, err := f.Write([]byte(body)); err != nil {
+					t.Error(err)
+				}
+				if err := f.Keep([]byte("record")); err != nil {
+					t.Error(err)
+				}
+				if err := f.Commit(); err != nil {
+					t.Error(err)
+				}
+				if got, err := os.ReadFile(path); string(got) != body {
+					t.Errorf("%d has another's body %q (%v)", i, got, err)
 				}
 			}
 		})

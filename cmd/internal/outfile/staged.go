@@ -139,6 +139,7 @@ func (s *staged) Commit() error {
 	case stagedAbandoned:
 		return wrap(s.name, ErrAbandoned)
 	}
+	defer s.holdLock()()
 	if err := s.reserve(); err != nil {
 		return wrap(s.name, errors.Join(err, s.drop()))
 	}
@@ -158,11 +159,6 @@ func (s *staged) Commit() error {
 // target. Where that cannot work, but writing in place may, it notes why and
 // done is false.
 func (s *staged) rename() (done bool, err error) {
-	// Nobody may take it for one that was left before it has its name: the lock
-	// goes with the last descriptor. (Where there is no dup, for a moment somebody may.)
-	if lock, err := dup(int(s.file.Fd()), s.temp); err == nil {
-		defer lock.Close()
-	}
 	if err := s.file.Close(); err != nil {
 		return false, errors.Join(err, s.drop())
 	}
@@ -180,6 +176,18 @@ func (s *staged) rename() (done bool, err error) {
 		return false, nil
 	}
 	return false, errors.Join(err, s.drop())
+}
+
+// holdLock keeps the temporary file's lock beyond its closing, until release:
+// before it has its last name, or none, nobody may take it for one that was left.
+// The lock goes with the last descriptor. (Where there is no dup, for a moment
+// somebody may.)
+func (s *staged) holdLock() (release func()) {
+	lock, err := dup(int(s.file.Fd()), s.temp)
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = lock.Close() }
 }
 
 // unrenamable: mount points, other file systems, sticky folders.
@@ -255,6 +263,7 @@ func (s *staged) Abandon() error {
 	if s.state == stagedDone {
 		return nil
 	}
+	defer s.holdLock()()
 	if s.state == stagedOpen && s.stay() {
 		s.state = stagedAbandoned
 		return nil
@@ -269,8 +278,7 @@ func (s *staged) drop() error {
 	if s.temp == "" {
 		return nil
 	}
-	_ = s.file.Close() // its bytes are no longer wanted
-	if err := os.Remove(s.temp); err != nil && !os.IsNotExist(err) {
+	if err := s.unlink(); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	s.temp = ""
@@ -279,6 +287,16 @@ func (s *staged) drop() error {
 		s.placed = false
 	}
 	return nil
+}
+
+// unlink closes and removes the temporary file. Where it can it keeps the lock
+// until the name is gone: a run that sweeps would give it to a file of its own.
+func (s *staged) unlink() error {
+	defer s.file.Close() // its bytes are no longer wanted
+	if !removesOpen {
+		_ = s.file.Close()
+	}
+	return os.Remove(s.temp)
 }
 
 func (s *staged) Committed() bool {
