@@ -51,7 +51,7 @@ func TestExitCode(t *testing.T) {
 			}
 		})
 	}
-	for signal, want := range map[os.Signal]exitcode.Code{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
+	for signal, want := range map[os.Signal]exitcode.Code{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129, syscall.SIGQUIT: 131} {
 		t.Run("R10.1_"+signal.String(), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			cancel(signalError{signal})

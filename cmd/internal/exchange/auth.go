@@ -98,7 +98,10 @@ func (a *attempt) session(side string, allowed auth.Scheme, user, password strin
 // lost -u for good, as in curl.
 func (a *attempt) login(trusted bool) (user, password string, own, ok bool) {
 	given, u := &a.op.Template.Auth, a.at.url
-	if trusted && given.HasUser && !a.at.left && !(given.OfURL && u.HasUser) {
+	if trusted && given.HasUser && !a.at.left {
+		if given.OfURL && u.HasUser { // a Location may name others
+			return u.User, u.Password, false, true
+		}
 		return given.User, given.Password, false, true
 	}
 	if given.Lookup != nil {
