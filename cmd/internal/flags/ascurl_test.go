@@ -47,8 +47,10 @@ func TestCurlrc(t *testing.T) {
 			}
 		})
 	}
-	if g := mustParse(t, world(vars("HOME", "/h"), all), "-q", "--as-curl", "u").Groups[0]; g.UserAgent != nil {
-		t.Errorf("-q reads %s", *g.UserAgent)
+	for _, args := range []string{"-q --as-curl u", "--as-curl -q u", "--as-curl -qs u", "--as-curl --disable u"} {
+		if g := mustParse(t, world(vars("HOME", "/h"), all), strings.Fields(args)...).Groups[0]; g.UserAgent != nil {
+			t.Errorf("%s reads %s", args, *g.UserAgent)
+		}
 	}
 }
 

@@ -217,8 +217,12 @@ func (w *walker) stopAt(f *Flag, attached string) error {
 	return nil
 }
 
-// skipsDefaultConfig reports whether -q is the first flag, alone or leading a cluster.
+// skipsDefaultConfig reports whether -q is the first flag, alone or leading a
+// cluster; --as-curl may stand before it, as it does in an alias.
 func skipsDefaultConfig(args []string) bool {
+	if len(args) > 0 && args[0] == "--as-curl" {
+		args = args[1:]
+	}
 	if len(args) == 0 {
 		return false
 	}
