@@ -126,8 +126,11 @@ func parseHeaderAsCurl(text string) (_ HeaderLine, ok bool, _ error) {
 		name, ok = strings.CutSuffix(text, ";")
 		return HeaderLine{Name: name}, ok && name != "" && !strings.Contains(name, ";"), nil
 	}
+	if strings.Trim(value, " \t") == "" {
+		return HeaderLine{Name: name, Remove: true}, name != "", nil
+	}
 	value, spaced := strings.CutPrefix(value, " ")
-	return HeaderLine{Name: name, Value: value, Tight: !spaced, Remove: strings.Trim(value, " \t") == ""}, name != "", nil
+	return HeaderLine{Name: name, Value: value, Tight: !spaced}, name != "", nil
 }
 
 // CheckFieldValue refuses a value that would break out of its header line: for

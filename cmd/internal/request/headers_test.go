@@ -72,6 +72,21 @@ func TestIsToken(t *testing.T) {
 	}
 }
 
+// TestParseHeadersAsCurl: what --as-curl takes and leaves out.
+func TestParseHeadersAsCurl(t *testing.T) {
+	texts := []string{"Odd Name: v", " Folded : x", "no colon", "Empty;", "Empty2;  ", "F;g", "Gone :", ":x", "Name: v", "N:w", ""}
+	want := []request.HeaderLine{
+		{Name: "Odd Name", Value: "v"}, {Name: " Folded ", Value: "x"}, {Name: "Empty"}, {Name: "Gone ", Remove: true},
+		{Name: "Name", Value: "v"}, {Name: "N", Value: "w", Tight: true},
+	}
+	if got, err := request.ParseHeadersAsCurl(texts, nil); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%#v, %v", got, err)
+	}
+	if _, err := request.ParseHeadersAsCurl([]string{"odd name: a\r\nX: y"}, nil); err == nil {
+		t.Error("a line break is taken")
+	}
+}
+
 func FuzzParseHeaders(f *testing.F) {
 	for _, s := range []string{"Name: v", "Name:", "Name;", "N:  v ", "F;g", ": x", "a\r\nb: c", ""} {
 		f.Add(s)
@@ -79,6 +94,12 @@ func FuzzParseHeaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.HasPrefix(text, "@") {
 			return
+		}
+		lenient, err := request.ParseHeadersAsCurl([]string{text}, nil)
+		for _, l := range lenient {
+			if l.Name == "" || strings.ContainsAny(l.Name, "\r\n\x00:") || strings.ContainsAny(l.Value, "\r\n\x00") || l.Remove && l.Value != "" {
+				t.Fatalf("%q gives %#v, %v", text, l, err)
+			}
 		}
 		lines, err := request.ParseHeaders([]string{text}, nil)
 		if err != nil {
