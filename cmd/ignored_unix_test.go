@@ -12,7 +12,7 @@ import (
 // TestIgnoredSignals/R10.1b: what nohup ignores stays ignored.
 func TestIgnoredSignals(t *testing.T) {
 	bide := buildBide(t)
-	script := `trap '' HUP INT; (sleep 0.2; kill -HUP $$; kill -INT $$) & exec "$0" -sS --connect-timeout 0.6 --attempts 1 -w '%{exitcode}' -d @- http://127.0.0.1:1/`
+	script := `trap '' HUP INT; (sleep 0.2; kill -HUP $$; kill -INT $$) & exec "$0" -sS --attempts 1 -w '%{exitcode}' -d @- http://127.0.0.1:1/`
 	c := exec.Command("sh", "-c", script, bide)
 	in, err := c.StdinPipe() // open until both signals have come
 	if err != nil {

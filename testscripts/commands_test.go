@@ -25,7 +25,7 @@ import (
 //	    a scripted server: $NAME_URL, $NAME_PORT and, with --tls, $NAME_CACERT (a file);
 //	    SCRIPT may be @FILE
 //	log NAME CHECK...          holds its attempt log to the checks
-//	await NAME CHECK...        the same, within 10 seconds
+//	await NAME CHECK...        the same, within 30 seconds
 //	proxy NAME SCRIPT          a scripted proxy: $NAME_URL
 //	dnsserver NAME ZONE        a scripted name server: $NAME_ADDR
 //	asked NAME HOST            the name server was asked for that name
@@ -162,7 +162,7 @@ func checkLog(ts *testscript.TestScript, neg bool, args []string) {
 
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	s := named(ts, args, "await NAME CHECK...")
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		held := true
 		for _, r := range s.Log().Verify(args[1:]...) {
 			held = held && r.OK

@@ -123,15 +123,12 @@ func TestR3_4_NameService(t *testing.T) {
 	}
 }
 
-// closedPort is an address on which nobody listens.
+// closedPort is an address that is taken, but on which nobody listens: no other
+// test gets it meanwhile.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	s := retrytest.Serve(t, "200", retrytest.WithListenDelay(time.Hour))
+	return net.JoinHostPort(s.Host, s.Port)
 }
 
 func TestR3_4_Connect(t *testing.T) {

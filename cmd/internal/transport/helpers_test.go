@@ -77,16 +77,11 @@ func reset(c net.Conn) {
 	_ = c.Close()
 }
 
-// refusedPort is a port of 127.0.0.1 on which nobody listens.
+// refusedPort is a port of 127.0.0.1 that is taken, but on which nobody listens:
+// no other test gets it meanwhile.
 func refusedPort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
-	return port
+	return retrytest.Serve(t, "200", retrytest.WithListenDelay(time.Hour)).Port
 }
 
 // nameServer answers by the name's first label: nx, fail, silent, v4 (127.0.0.1),
