@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 
 	"github.com/bidehttp/bide/retry/retrytest"
 )
@@ -34,14 +36,35 @@ func typed(t *testing.T, bide, question, text string, args ...string) (sent stri
 		}
 		out.Write(buf[:n])
 	}
-	// What is typed before the echo is off would be shown: wait for the reader.
-	time.Sleep(200 * time.Millisecond)
+	awaitReader(t, tty)
 	if _, err := io.WriteString(tty, text); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = io.Copy(&out, tty) // ends with EIO when the process has ended
 	_ = cmd.Wait()            // callers look at its state
 	return out.String(), cmd
+}
+
+// awaitReader waits until tty shows no longer what is typed, or is otherwise not
+// as it was made.
+func awaitReader(t *testing.T, tty *os.File) {
+	t.Helper()
+	fresh, line, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	defer line.Close()
+	made, err := term.GetState(int(fresh.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for patient := time.Now().Add(30 * time.Second); time.Now().Before(patient); time.Sleep(5 * time.Millisecond) {
+		if now, err := term.GetState(int(tty.Fd())); err == nil && *now != *made {
+			return
+		}
+	}
+	t.Error("what is typed would be shown")
 }
 
 // TestPassword: -u and -U without a password ask for it, and show nothing of it.
