@@ -184,7 +184,11 @@ func (pg *page) turnOver(op *operation, reason retry.Reason) {
 	pg.next, pg.err = pg.behind(r)
 	if (pg.next != nil || pg.err != nil) && pg.number == pg.group.MaxPages {
 		pg.next, pg.err = nil, nil
-		pg.run.console.notice("stopped after " + strconv.Itoa(pg.number) + " pages, as --max-pages says; there are more")
+		pages := "page"
+		if pg.number > 1 {
+			pages = "pages"
+		}
+		pg.run.console.notice("stopped after " + strconv.Itoa(pg.number) + " " + pages + ", as --max-pages says; there are more")
 	}
 	if pg.part != nil && pg.ends() {
 		pg.part.SetLast()

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/until"
-	"github.com/bidehttp/bide/cmd/internal/wire"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -63,7 +61,7 @@ func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Ou
 	case !holds:
 		o.Class, o.Unmet = retry.ClassStatus, true
 		if err != nil {
-			o.Err = op.shown(r, err)
+			o.Err = op.shown(ctx, answer, err)
 		}
 	case o.Class == retry.ClassStatus && op.group.until.Wants(ctx, answer):
 		o.Class = retry.ClassNone
@@ -88,22 +86,38 @@ type untilError struct{ text string }
 
 func (e untilError) Error() string { return "--until: " + e.text }
 
-// shown is err without what must not be shown: the texts of gojq quote the
-// beginnings of the values they are about, secret header fields among them.
-func (op *operation) shown(r *exchange.Response, err error) error {
-	const telling = 4 // bytes of a secret that a text must not hold
+// shown is err without what must not be shown: the texts of gojq quote the values
+// they are about, cut or changed, secret header fields among them. With such
+// fields it is the text for the answer as it may be shown, if the expression
+// fails of that in the same way.
+func (op *operation) shown(ctx context.Context, a until.Answer, err error) error {
 	text := err.Error()
-	secret := slices.ContainsFunc(r.Header, func(f wire.Field) bool {
-		return f.Value != "" && op.run.redactor.HeaderValue(f.Name, f.Value) != f.Value && strings.Contains(text, f.Value[:min(len(f.Value), telling)])
-	})
-	if secret {
-		text = fmt.Sprintf("it failed with a text that may hold a secret (%T)", err)
+	if hidden, secret := op.redacted(a); secret && !until.Limited(err) {
+		_, again := op.group.until.Holds(ctx, hidden)
+		if kind := fmt.Sprintf("%T", err); kind == fmt.Sprintf("%T", again) {
+			text = again.Error()
+		} else {
+			text = "it failed with a text that may hold a secret (" + kind + ")"
+		}
 	}
 	const longest = 300
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "..."
 	}
 	return untilError{text}
+}
+
+// redacted is a with its header fields as they may be shown. It reports whether
+// they are others.
+func (op *operation) redacted(a until.Answer) (hidden until.Answer, secret bool) {
+	hidden = a
+	hidden.Header = make([]until.Field, len(a.Header))
+	for i, f := range a.Header {
+		shown := op.run.redactor.HeaderValue(f.Name, f.Value)
+		hidden.Header[i] = until.Field{Name: f.Name, Value: shown}
+		secret = secret || shown != f.Value
+	}
+	return hidden, secret
 }
 
 // verdict keeps what --until said of r.

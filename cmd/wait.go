@@ -28,24 +28,30 @@ func runWait(ctx context.Context, env Env, args []string) exitcode.Code {
 // refuseBadURLs reports a URL that cannot be asked before any other is: no
 // waiting makes it right.
 func (r *run) refuseBadURLs(ctx context.Context) (code exitcode.Code, bad bool) {
+	j := job{}
 	for i := range r.options.Groups {
 		g := &prepared{Group: &r.options.Groups[i]}
-		for _, arg := range g.URLs {
-			if err := r.checkURL(g, arg); err != nil {
-				return r.refuse(ctx, err), true
+		for _, j.URLArg = range g.URLs {
+			if err := r.checkURL(g, &j); err != nil {
+				return r.refuseJob(ctx, g, j, err), true
 			}
 		}
 	}
 	return exitcode.OK, false
 }
 
-// checkURL reads all that the globs of arg stand for.
-func (r *run) checkURL(g *prepared, arg flags.URLArg) error {
-	urls, err := glob(g, arg.URL)
+// checkURL reads all that the globs of j stand for, and leaves j at the one that
+// cannot be asked.
+func (r *run) checkURL(g *prepared, j *job) error {
+	j.index++
+	urls, err := glob(g, j.URL)
 	if err != nil {
 		return err
 	}
+	j.index--
 	for match := range urls.All() {
+		j.index++
+		j.URL = match.URL
 		u, err := r.parseURL(g.Group, match.URL)
 		if err != nil {
 			return err

@@ -64,7 +64,8 @@ func TestSums(t *testing.T) {
 		{"signed", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n" + hexA + "  a\n-----BEGIN PGP SIGNATURE-----\n\niQIz\n", "a", "", hexA, ""},
 		{"ambiguous", hexA + "  arm/a\n" + hexB + "  amd/a\n", "a", "/a", "", `several lines for "a" with different digests`},
 		{"missing", hexA + "  a\n", "b", "/c", "", `"SUMS" has no line for "b" or "c"`},
-		{"missing, one name", hexA + "  a\n", "b", "/b", "", `"SUMS" has no line for "b"`},
+		{"missing, one name", hexA + "  a\n", "b", "/b", "", "\"SUMS\" has no line for \"b\"\n"},
+		{"blanks", " \t" + hexA + "\ta\n", "a", "", hexA, ""},
 		{"no name", hexA + "  a\n", "", "/dir/", "", "neither the output nor the URL has a name"},
 		{"MD5", hexMD5 + "  a\n", "a", "", "", "neither SHA-256 nor SHA-512"},
 		{"MD5 beside", hexMD5 + "  a\n" + hexA + "  a\n", "a", "", hexA, ""},
@@ -81,7 +82,7 @@ func TestSums(t *testing.T) {
 			switch {
 			case c.err == "" && err != nil:
 				t.Fatal(err)
-			case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			case c.err != "" && (err == nil || !strings.Contains(err.Error()+"\n", c.err)):
 				t.Fatalf("%v, want %q", err, c.err)
 			case d.Hex != c.want:
 				t.Fatalf("%v, want %s", d, c.want)

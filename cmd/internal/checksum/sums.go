@@ -61,7 +61,7 @@ func digestOf(digits string) Digest {
 
 // parseLine reads one line; ok is false for what is none of a file of sums.
 func parseLine(line string) (e entry, ok bool) {
-	line, escaped := strings.CutPrefix(line, `\`)
+	line, escaped := strings.CutPrefix(strings.TrimLeft(line, blanks), `\`)
 	digits, name, ok := splitTagged(line)
 	if !ok {
 		digits, name, ok = splitPlain(line)
@@ -78,13 +78,20 @@ func parseLine(line string) (e entry, ok bool) {
 	return entry{digest: digestOf(digits), name: strings.TrimPrefix(name, "./")}, true
 }
 
+// blanks may stand before a digest, and one of them behind it.
+const blanks = " \t"
+
 // splitPlain reads "HEX  NAME", "HEX *NAME" and "HEX NAME".
 func splitPlain(line string) (digits, name string, ok bool) {
-	digits, name, ok = strings.Cut(line, " ")
+	end := strings.IndexAny(line, blanks)
+	if end < 0 {
+		return "", "", false
+	}
+	digits, name = line[:end], line[end+1:]
 	if name != "" && (name[0] == ' ' || name[0] == '*') {
 		name = name[1:]
 	}
-	return digits, name, ok
+	return digits, name, true
 }
 
 // splitTagged reads "SHA256 (NAME) = HEX".
@@ -140,7 +147,8 @@ func (s *Sums) find(output, urlPath string) (Digest, error) {
 		return s.only(exact, output)
 	}
 	names := slices.DeleteFunc([]string{base(output), base(urlPath)}, func(n string) bool { return n == "" })
-	for _, name := range slices.Compact(names) {
+	names = slices.Compact(names)
+	for _, name := range names {
 		found := s.byBase[name]
 		if len(found) == 0 {
 			continue

@@ -454,6 +454,16 @@ func setSeed(p *parser, v string) error {
 	return nil
 }
 
+// setUntil refuses what an unset variable of a script leaves: it would be true of
+// every answer.
+func setUntil(p *parser, v string) error {
+	if v == "" {
+		return errors.New("it is empty")
+	}
+	p.g.Until = v
+	return nil
+}
+
 // setIdempotencyKey keeps the key byte for byte (R7.1); what could not arrive
 // that way is refused.
 func setIdempotencyKey(p *parser, v string) error {

@@ -64,7 +64,7 @@ var retryFlags = [...]Flag{
 		Long: "It sees {status, headers, body, text}: headers have lower-case names, several values of one are joined by a comma; body is the parsed JSON, text the body as it came, both null from 1 MiB on, and body where it is no JSON. " +
 			"An answer of which it is not true, or on which it fails, is retried like a 503; so the waits, --attempts and --deadline are those of other retries, and a POST is not repeated without a key. Its last value counts, as with jq -e. " +
 			"An error status is the answer that is waited for only where the expression asks for it (.status == 404).",
-		str: func(p *parser) *string { return &p.g.Until }},
+		set: setUntil},
 	{Name: "poll", Category: CatRetry, Own: true, OneLine: true,
 		Help: "After a 202, ask its Location until the result is there",
 		Long: "GET at Location or Operation-Location, at the pace of Retry-After, else by --base and --backoff, until the status is no longer 202; a 303 to the result is followed. The answers until then do not count as attempts: --deadline bounds them. " +

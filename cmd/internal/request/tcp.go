@@ -15,6 +15,9 @@ func ParseTCP(raw string) (*URL, error) {
 		return nil, malformed(badSlashes, "tcp://HOST:PORT is right")
 	}
 	rest = strings.TrimSuffix(rest, "/")
+	if strings.ContainsAny(rest, "/?#") {
+		return nil, malformed(badPort, "tcp:// takes HOST:PORT alone")
+	}
 	u := &URL{Scheme: "tcp"}
 	if err := u.setAuthority(rest); err != nil {
 		return nil, err

@@ -43,6 +43,12 @@ func TestParseTCP(t *testing.T) {
 	}
 }
 
+func TestParseTCPPath(t *testing.T) {
+	if _, err := ParseTCP("tcp://localhost:80/x"); err == nil || !strings.Contains(err.Error(), "HOST:PORT alone") {
+		t.Errorf("%v", err)
+	}
+}
+
 // FuzzParseTCP: what is accepted has a host and a port, and reads the same when
 // it is written again.
 func FuzzParseTCP(f *testing.F) {

@@ -14,6 +14,30 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/bounded"
 )
 
+// rootsKey is what loadRoots reads.
+type rootsKey struct{ caFile, caPath, systemFile, systemDir string }
+
+// roots is loadRoots, once for all connections that ask for the same: reading a
+// bundle costs milliseconds of processor time, and a wait makes many connections.
+// It is safe for concurrent use; a failure is not kept.
+func (p *Pool) roots(t *TLS) (*x509.CertPool, error) {
+	key := rootsKey{t.CAFile, t.CAPath, t.SystemFile, t.SystemDir}
+	p.state.rootsMu.Lock()
+	defer p.state.rootsMu.Unlock()
+	if roots, ok := p.state.roots[key]; ok {
+		return roots, nil
+	}
+	roots, err := loadRoots(t)
+	if err != nil {
+		return nil, err
+	}
+	if p.state.roots == nil {
+		p.state.roots = make(map[rootsKey]*x509.CertPool)
+	}
+	p.state.roots[key] = roots
+	return roots, nil
+}
+
 // loadRoots returns the certificates to trust, nil for the system's, which
 // crypto/x509 loads when it first verifies. Files named by the user replace the
 // system's.

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/x509"
 	"io"
 	"strconv"
 	"sync"
@@ -41,6 +42,9 @@ type poolState struct {
 	next   int64 // number of the next connection
 
 	route atomic.Pointer[route] // that was asked for last
+
+	rootsMu sync.Mutex
+	roots   map[rootsKey]*x509.CertPool // nil: the system's
 }
 
 type idleConn struct {

@@ -66,7 +66,7 @@ func (m *maker) tlsConfig(t *TLS, host string, alpn []string) (*tls.Config, *Err
 		cfg.CipherSuites = ids
 	}
 	if !t.Insecure {
-		roots, err := loadRoots(t)
+		roots, err := m.pool.roots(t)
 		if err != nil {
 			return nil, m.unfit(exitcode.CACert, err.Error(), err)
 		}

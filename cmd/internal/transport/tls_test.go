@@ -325,3 +325,30 @@ func TestTLSTrace(t *testing.T) {
 		}
 	}
 }
+
+// TestRootsAreReadOnce: connections to come need the bundle no more, one that
+// could not be read is read again.
+func TestRootsAreReadOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	pool, settings := new(Pool), &TLS{CAFile: file}
+	if roots, err := pool.roots(settings); err == nil {
+		t.Fatalf("%v without a file", roots)
+	}
+	text, err := os.ReadFile(newAuthority(t, retrytest.Leaf{}).file)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := pool.roots(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := pool.roots(&TLS{CAFile: file}); err != nil || again != first {
+		t.Errorf("%p, %v, want %p", again, err, first)
+	}
+}

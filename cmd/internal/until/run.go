@@ -22,6 +22,10 @@ var (
 	errTooMuch = errors.New("the expression took the process beyond 256 MiB of memory")
 )
 
+// Limited reports whether err is that of an evaluation that took too long or too
+// much memory.
+func Limited(err error) bool { return errors.Is(err, errTooLong) || errors.Is(err, errTooMuch) }
+
 // run gives the truth of the expression's last value. It returns when ctx ends
 // even if gojq does not look at it: what still runs then ends at its next step.
 func (e *Expr) run(ctx context.Context, input any) (bool, error) {
