@@ -26,7 +26,14 @@ import (
 func blockingPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	var ends [2]int
-	if err := unix.Pipe(ends[:]); err != nil {
+	syscall.ForkLock.RLock() // no process that another test starts has them
+	err := unix.Pipe(ends[:])
+	if err == nil {
+		unix.CloseOnExec(ends[0])
+		unix.CloseOnExec(ends[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	r, w = os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "stdout")
@@ -49,20 +56,21 @@ func TestR6_1d(t *testing.T) {
 		code   int
 		reason string
 	}{
-		"deadline_held":     {[]string{"--deadline", "200ms", s.URL + "/held"}, false, 28, "deadline_exceeded"},
-		"deadline_spliced":  {[]string{"--deadline", "200ms", s.URL + "/spliced"}, false, 28, "deadline_exceeded"},
-		"deadline_chunked":  {[]string{"--deadline", "200ms", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
-		"deadline_unheld":   {[]string{"-N", "--deadline", "200ms", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
-		"deadline_error":    {[]string{"--deadline", "200ms", s.URL + "/error"}, false, 28, "deadline_exceeded"},
-		"R6.4_max_time":     {[]string{"-m", "0.2", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
-		"max_time_held":     {[]string{"-m", "0.2", "--attempts", "1", s.URL + "/held"}, false, 28, "transport_error"},
-		"max_time_unheld":   {[]string{"-N", "-m", "0.2", "--attempts", "1", s.URL + "/chunked"}, false, 28, "attempts_exhausted"},
-		"descriptor":        {[]string{"-o", "/dev/stdout", "--deadline", "200ms", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
+		"deadline_held":     {[]string{"--deadline", "1s", s.URL + "/held"}, false, 28, "deadline_exceeded"},
+		"deadline_spliced":  {[]string{"--deadline", "1s", s.URL + "/spliced"}, false, 28, "deadline_exceeded"},
+		"deadline_chunked":  {[]string{"--deadline", "1s", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
+		"deadline_unheld":   {[]string{"-N", "--deadline", "1s", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
+		"deadline_error":    {[]string{"--deadline", "1s", s.URL + "/error"}, false, 28, "deadline_exceeded"},
+		"R6.4_max_time":     {[]string{"-m", "1", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
+		"max_time_held":     {[]string{"-m", "1", "--attempts", "1", s.URL + "/held"}, false, 28, "transport_error"},
+		"max_time_unheld":   {[]string{"-N", "-m", "1", "--attempts", "1", s.URL + "/chunked"}, false, 28, "attempts_exhausted"},
+		"descriptor":        {[]string{"-o", "/dev/stdout", "--deadline", "1s", s.URL + "/chunked"}, false, 28, "deadline_exceeded"},
 		"R10.1_sig_held":    {[]string{s.URL + "/held"}, true, 130, "canceled"},
 		"R10.1_sig_spliced": {[]string{s.URL + "/spliced"}, true, 130, "canceled"},
 		"R10.1_sig_chunked": {[]string{s.URL + "/chunked"}, true, 130, "canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r, w := blockingPipe(t)
 			file := filepath.Join(t.TempDir(), "timeline.json")
 			env, _, stderr := testEnv(append([]string{"-q", "-sS", "--timeline-file", file}, tt.args...)...)
@@ -70,7 +78,7 @@ func TestR6_1d(t *testing.T) {
 			signals := make(chan os.Signal, 1)
 			env.Signals = signals
 			if tt.signal {
-				time.AfterFunc(200*time.Millisecond, func() { signals <- os.Interrupt })
+				time.AfterFunc(time.Second, func() { signals <- os.Interrupt })
 			}
 			code := Main(t.Context(), env)
 			if code != tt.code {
@@ -88,7 +96,7 @@ func TestR6_1d(t *testing.T) {
 			if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, &doc) != nil {
 				t.Fatalf("no timeline: %v %q", err, text)
 			}
-			if string(doc.Outcome.Reason) != tt.reason || doc.Outcome.ElapsedMS < render.MS(200*time.Millisecond) {
+			if string(doc.Outcome.Reason) != tt.reason || !tt.signal && doc.Outcome.ElapsedMS < render.MS(time.Second) {
 				t.Errorf("reason %s after %v ms", doc.Outcome.Reason, time.Duration(doc.Outcome.ElapsedMS))
 			}
 		})
@@ -114,8 +122,9 @@ func TestStuckText(t *testing.T) {
 		"fifo":      {[]string{"-o", fifo, s.URL}, 28},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, w := blockingPipe(t)
-			env, _, stderr := testEnv(append([]string{"-q", "-sS", "--deadline", "200ms"}, tt.args...)...)
+			env, _, stderr := testEnv(append([]string{"-q", "-sS", "--deadline", "1s"}, tt.args...)...)
 			env.Stdout = w
 			if code := Main(t.Context(), env); code != tt.code {
 				t.Errorf("exit %d, want %d: %s", code, tt.code, stderr)
@@ -129,7 +138,7 @@ func TestStuckText(t *testing.T) {
 func TestStuckTogether(t *testing.T) {
 	s := retrytest.Serve(t, "200 size=500kB")
 	_, w := blockingPipe(t)
-	env, _, _ := testEnv("-q", "-v", "--deadline", "200ms", "--timeline", "human", s.URL, s.URL)
+	env, _, _ := testEnv("-q", "-v", "--deadline", "1s", "--timeline", "human", s.URL, s.URL)
 	env.Stdout, env.Stderr = w, w
 	if code := Main(t.Context(), env); code != 28 {
 		t.Errorf("exit %d", code)
@@ -144,7 +153,7 @@ func TestStuckTerminal(t *testing.T) {
 		t.Skip(err)
 	}
 	defer tty.Close()
-	env, _, stderr := testEnv("-q", "-sS", "--deadline", "200ms", s.URL)
+	env, _, stderr := testEnv("-q", "-sS", "--deadline", "1s", s.URL)
 	env.Stdout = tty
 	if code := Main(t.Context(), env); code != 28 {
 		t.Errorf("exit %d: %s", code, stderr)
