@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ import (
 //	dnsserver NAME ZONE        a scripted name server: $NAME_ADDR
 //	asked NAME HOST            the name server was asked for that name
 //	exits CODE PROGRAM ARG...  runs it; the exit code must be exactly that, without a panic
+//	appears FILE...            each is there and not empty, within 30 seconds; * as in a shell
 //	signal NAME SIGNAL         to the program in the background of that name
 //	exited NAME CODE           how it ended; after wait
 //	json FILE EXPR             a jq expression that must be true for each document in FILE;
@@ -42,7 +44,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"serve": serve, "proxy": proxy, "dnsserver": dnsserver, "log": checkLog, "await": await,
 		"exits": exits, "signal": signal, "exited": exited, "json": checkJSON, "sha256": checkSHA256,
-		"pattern": pattern, "sleep": sleep, "asked": asked, "fits": fits,
+		"pattern": pattern, "appears": appears, "sleep": sleep, "asked": asked, "fits": fits,
 	}
 }
 
@@ -162,16 +164,37 @@ func checkLog(ts *testscript.TestScript, neg bool, args []string) {
 
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	s := named(ts, args, "await NAME CHECK...")
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		held := true
-		for _, r := range s.Log().Verify(args[1:]...) {
-			held = held && r.OK
-		}
-		if held {
-			return
+	if !within(func() bool {
+		return !slices.ContainsFunc(s.Log().Verify(args[1:]...), func(r retrytest.Result) bool { return !r.OK })
+	}) {
+		checkLog(ts, neg, args)
+	}
+}
+
+func appears(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) > 0, "appears FILE...")
+	for _, name := range args {
+		if !within(func() bool {
+			found, err := filepath.Glob(ts.MkAbs(name))
+			ts.Check(err)
+			return slices.ContainsFunc(found, func(path string) bool {
+				info, err := os.Stat(path)
+				return err == nil && info.Size() > 0
+			})
+		}) {
+			ts.Fatalf("%s does not appear", name)
 		}
 	}
-	checkLog(ts, neg, args)
+}
+
+// within reports whether something becomes true, within 30 seconds.
+func within(holds func() bool) bool {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if holds() {
+			return true
+		}
+	}
+	return false
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
