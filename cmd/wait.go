@@ -177,6 +177,9 @@ func (b *board) enter(op *operation) *boardLine {
 	}
 	l := &boardLine{board: b, index: op.index, told: make(map[string]bool)}
 	l.Name = op.run.redactor.Text(render.Origin(op.origin))
+	if path := op.template.URL.Path; len(path) > 1 { // several at one origin would be all the same
+		l.Name = op.run.redactor.Text(op.run.redactor.URL(render.Origin(op.origin) + path))
+	}
 	l.Deadline = op.group.Policy.Deadline
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,7 +19,7 @@ func (n Notices) Reason(o retry.Outcome) string {
 	case o.Class == retry.ClassStatus && o.Status > 0:
 		return StatusText(o.Status)
 	case o.Err != nil:
-		text := n.text(rootText(o.Err))
+		text, _, _ := strings.Cut(n.text(rootText(o.Err)), "; the ") // where it was is news, not whose limit ended it
 		return short(text[strings.LastIndex("; "+text, "; "):])
 	}
 	return string(o.Class) + " error"
@@ -27,7 +27,7 @@ func (n Notices) Reason(o retry.Outcome) string {
 
 // NotYet is the line of bide wait about one URL that does not answer yet.
 type NotYet struct {
-	Name     string // of what is waited for: its origin
+	Name     string // of what is waited for: its origin and path
 	Reason   string // of the last attempt; "" while the first one runs
 	Attempts int
 	Elapsed  time.Duration

@@ -24,6 +24,8 @@ func TestReason(t *testing.T) {
 		{retry.Outcome{Class: retry.ClassNXDomain, Err: fmt.Errorf("GET: %w", errors.New("Could not resolve host: h"))}, "Could not resolve host: h"},
 		{retry.Outcome{Class: retry.ClassTLS, Err: errors.New("cut\x1b[2J https://u:p@h/?token=x")}, `cut\x1b[2J https://***@h/?token=***`},
 		{retry.Outcome{Class: retry.ClassClosed}, "closed error"},
+		{retry.Outcome{Class: retry.ClassTimeout, Err: errors.New("SSL connection timeout; " + retry.ErrAttemptTimeout.Error())}, "SSL connection timeout"},
+		{retry.Outcome{Class: retry.ClassResolve, Err: errors.New("Resolving timed out after 9 milliseconds; the connect timeout is 9ms")}, "Resolving timed out after 9 milliseconds"},
 	} {
 		if got := n.Reason(c.o); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.o, got, c.want)
