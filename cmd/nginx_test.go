@@ -63,7 +63,7 @@ func startNginx(t *testing.T) *nginxServer {
 	s := &nginxServer{dir: t.TempDir()}
 	writeFile(t, filepath.Join(s.dir, "root", "file"), "hello from nginx\n")
 	writeCertificate(t, s.dir)
-	plain, secure := freePort(t), freePort(t)
+	plain, secure := boundSocket(t), boundSocket(t)
 	me, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -73,11 +73,14 @@ func startNginx(t *testing.T) *nginxServer {
 		line = "user " + me.Username + ";\n"
 	}
 	config := filepath.Join(s.dir, "nginx.conf")
-	writeFile(t, config, fmt.Sprintf(nginxConfig, s.dir, plain, secure, filepath.Join(s.dir, "root"), line))
+	writeFile(t, config, fmt.Sprintf(nginxConfig, s.dir, plain.port, secure.port, filepath.Join(s.dir, "root"), line))
 	ctx, cancel := context.WithCancel(context.Background())
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "-c", config, "-p", s.dir, "-g", "daemon off;")
 	cmd.Stderr = &stderr
+	// Its sockets are inherited, as in an upgrade of nginx: nobody else gets the ports.
+	cmd.ExtraFiles = []*os.File{plain.file, secure.file}
+	cmd.Env = append(os.Environ(), "NGINX=3;4;")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -87,26 +90,36 @@ func startNginx(t *testing.T) *nginxServer {
 		cancel()
 		_ = cmd.Wait()
 	})
-	s.http, s.https = fmt.Sprintf("http://127.0.0.1:%d", plain), fmt.Sprintf("https://127.0.0.1:%d", secure)
-	for range 200 {
-		if c, err := net.Dial("tcp", strings.TrimPrefix(s.https, "https://")); err == nil {
-			c.Close()
+	s.http, s.https = fmt.Sprintf("http://127.0.0.1:%d", plain.port), fmt.Sprintf("https://127.0.0.1:%d", secure.port)
+	for range 1000 { // the pid is written when nginx is ready
+		if _, err := os.Stat(filepath.Join(s.dir, "pid")); err == nil {
 			return s
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
-	t.Fatalf("nginx does not listen: %s", stderr.String())
+	t.Fatalf("nginx does not start: %s", stderr.String())
 	return nil
 }
 
-func freePort(t *testing.T) int {
+// socket is one that listens on a port of 127.0.0.1.
+type socket struct {
+	file *os.File
+	port int
+}
+
+func boundSocket(t *testing.T) socket {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	file, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return socket{file, l.Addr().(*net.TCPAddr).Port}
 }
 
 func writeFile(t *testing.T, name, text string) {
