@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
@@ -21,7 +22,12 @@ func runMock(ctx context.Context, env Env, args []string) exitcode.Code {
 	if o.Global.Help {
 		return printHelp(env, "mock")
 	}
-	if err := checkMock(o); err != nil {
+	options := mock.Options{
+		Script: o.Script, Routes: o.Routes, Expect: o.Expect, GroupBy: o.GroupBy, LogFile: o.LogFile, JUnitFile: o.JUnitFile,
+		JSON: o.Format == flags.FormatJSON, Linger: o.Linger, TLS: o.TLS, Listen: o.Listen, Conformance: o.Conformance,
+		Jobs: o.Jobs, Timeout: o.Timeout, Command: o.Command,
+	}
+	if err := checkMock(options); err != nil {
 		complain(env, render.Text("mock: "+err.Error()))
 		return exitcode.Usage
 	}
@@ -35,15 +41,11 @@ func runMock(ctx context.Context, env Env, args []string) exitcode.Code {
 	return mock.Run(ctx, mock.Process{
 		Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Environ: environ, Signals: env.Signals, Terminal: terminal, Watched: watched,
 		Now: env.Clock.Wall, Version: version, Redactor: &render.Redactor{NoRedact: o.Global.NoRedact},
-	}, mock.Options{
-		Script: o.Script, Routes: o.Routes, Expect: o.Expect, GroupBy: o.GroupBy, LogFile: o.LogFile, JUnitFile: o.JUnitFile,
-		JSON: o.Format == flags.FormatJSON, Linger: o.Linger, TLS: o.TLS, Listen: o.Listen, Conformance: o.Conformance,
-		Jobs: o.Jobs, Timeout: o.Timeout, Command: o.Command,
-	})
+	}, options)
 }
 
 // checkMock finds what is wrong with scripts and checks before anything is run.
-func checkMock(o *flags.MockOptions) error {
+func checkMock(o mock.Options) error {
 	if o.Script != "" {
 		if err := retrytest.ParseScript(o.Script); err != nil {
 			return fmt.Errorf("--script: %w", err)
@@ -61,6 +63,9 @@ func checkMock(o *flags.MockOptions) error {
 	}
 	if err := retrytest.ParseCheck("group-by=" + o.GroupBy); err != nil {
 		return fmt.Errorf("--group-by: %w", err)
+	}
+	if o.Documents() > 1 {
+		return errors.New("only one of --format json, --log - and --junit - can go to standard output")
 	}
 	return nil
 }

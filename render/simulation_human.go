@@ -41,14 +41,14 @@ func (s *fleetSheet) head() {
 	if v.RetryAfterMS != nil {
 		down += ", telling all to come back at " + s.ms(*v.RetryAfterMS)
 	}
-	if v.DownMS == 0 {
-		down = "is up"
+	if down += ", then "; v.DownMS == 0 {
+		down = "" // it is up from the start
 	}
 	busy := fmt.Sprintf("answers %d", v.BusyAnswer)
 	if v.BusyRetryAfter {
 		busy += " with Retry-After"
 	}
-	text := fmt.Sprintf("%s, %s. The server %s, then takes one request each %s (burst %d) and %s to the rest. Seed %d.",
+	text := fmt.Sprintf("%s, %s. The server %stakes one request each %s (burst %d) and %s to the rest. Seed %d.",
 		plural(s.d.Clients, "client"), spread, down, Duration(time.Duration(v.TokenMS*1e6), s.o.ASCII), v.Burst, busy, s.d.Seed)
 	for _, l := range wrap(Text(s.d.Method)+": "+text, s.o.Width, "", s.o.ASCII) {
 		s.text(l, plain)

@@ -195,11 +195,19 @@ func compare[T cmp.Ordered](op string, got, want T, detail string) (string, erro
 	return detail, nil
 }
 
+// unanswered is the word for a request without an answer.
+const unanswered = "none"
+
+// faultWords are what a request can come to other than a status (step.name).
+func faultWords() []string {
+	return []string{"reset", "close", "stall", "garbage", "raw", "lost", "goaway", "refuse-stream", "rst-stream", unanswered}
+}
+
 // answered is the status, or the word of the fault.
 func (r *Record) answered() string {
 	switch {
 	case !r.HasAnswer:
-		return "none"
+		return unanswered
 	case r.Status == 0:
 		return r.fault
 	}

@@ -1,6 +1,9 @@
 package retrytest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,13 +105,13 @@ func compile(text string) (judge, *CheckError) {
 	case "gaps":
 		return c.gaps()
 	case "last-status":
-		return c.groupText(func(g []Record) string { return g[len(g)-1].answered() })
+		return c.answers(func(g []Record) string { return g[len(g)-1].answered() }, c.value)
 	case "statuses":
-		return c.groupText(statuses)
+		return c.answers(statuses, strings.Split(c.value, ",")...)
 	case "method":
 		return c.requestText(func(r *Record) string { return r.Method })
 	case "body":
-		return c.requestText(func(r *Record) string { return string(r.Body) })
+		return c.body()
 	}
 	if n, ok := strings.CutPrefix(c.name, "gap"); ok {
 		if i, err := strconv.ParseUint(n, 10, 31); err == nil && i > 0 {
@@ -211,7 +214,7 @@ func (c check) equals() (func(got string) (string, error), *CheckError) {
 		return nil, c.wrongOp("= and a value")
 	}
 	return func(got string) (string, error) {
-		detail := fmt.Sprintf("%s: %s", c.name, strconv.QuoteToASCII(got[:min(len(got), 200)]))
+		detail := c.shows(got)
 		if got != c.value {
 			return "", fmt.Errorf("%s", detail)
 		}
@@ -219,9 +222,37 @@ func (c check) equals() (func(got string) (string, error), *CheckError) {
 	}, nil
 }
 
-func (c check) groupText(of func([]Record) string) (judge, *CheckError) {
+// shows is the detail of a text, or of its beginning.
+func (c check) shows(got string) string {
+	return fmt.Sprintf("%s: %s", c.name, strconv.QuoteToASCII(got[:min(len(got), 200)]))
+}
+
+// answers compares what the requests of a group were answered. Each word is a
+// status or what a fault is shown as: another could never hold.
+func (c check) answers(of func([]Record) string, words ...string) (judge, *CheckError) {
 	equal, err := c.equals()
+	for _, w := range words {
+		n, notNumber := strconv.ParseUint(w, 10, 16)
+		if status := notNumber == nil && n >= 100 && len(w) == 3; err == nil && !status && !slices.Contains(faultWords(), w) {
+			return nil, c.wrongValue("a status such as 200, or one of " + strings.Join(faultWords(), ", "))
+		}
+	}
 	return needRequests(eachGroup(func(g []Record) (string, error) { return equal(of(g)) })), err
+}
+
+// body compares by the hash: of a long body the log keeps the beginning only.
+func (c check) body() (judge, *CheckError) {
+	if _, err := c.equals(); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(c.value))
+	want := hex.EncodeToString(sum[:])
+	return needRequests(eachRequest(func(r *Record) error {
+		if r.BodySHA256 == want || r.BodyBytes == 0 && c.value == "" {
+			return nil
+		}
+		return errors.New(c.shows(string(r.Body)))
+	})), nil
 }
 
 func (c check) requestText(of func(*Record) string) (judge, *CheckError) {

@@ -74,6 +74,7 @@ func TestVerify(t *testing.T) {
 		{three, "amplification<=3", ""}, {three, "amplification<=2", "3.00"}, {twoKeys, "amplification<=1", ""}, {three, "amplification=3", ""}, {three, "amplification<=x", "a number"}, {three, "amplification<=NaN", "a number"},
 		{three, "last-status=200", ""}, {three, "last-status=503", "200"}, {three, "statuses=429,503,200", ""}, {fault, "statuses=reset,200", ""},
 		{three, "header:X=1", "request 2"}, {three, "header:Idempotency-Key=k", ""}, {three, "no-header:Authorization", ""}, {three, "no-header:x", "carries"},
+		{three, "last-status=2xx", "column 13: expected a status such as 200, or one of reset, close"}, {three, "statuses=429,truncate,200", "column 10: expected a status"}, {three, "statuses=", "expected a status"},
 		{three, "method=POST", ""}, {three, "method=GET", "POST"}, {three, "body=", ""}, {three, "attempts=x", "whole number"},
 		{three, "nonsense", "expected a check"}, {three, "nonsense=1", "found \"nonsense\""}, {three, "attempts", "column 9: expected =, <="}, {three, "last-status", "column 12: expected = and"}, {three, "last-status>=200", "found \">=\""}, {three, "same-key=1", "column 9: expected nothing"}, {three, "gaps<=retry-after", ">= after gaps"},
 		{&Log{}, "attempts=0", "no request arrived"}, {&Log{}, "requests=0", ""}, {&Log{}, "same-key", "no request arrived"},
@@ -82,6 +83,21 @@ func TestVerify(t *testing.T) {
 		r := tt.log.Verify(tt.check)[0]
 		if r.OK != (tt.want == "") || !strings.Contains(r.Detail, tt.want) {
 			t.Errorf("%s: %v %q, want %q", tt.check, r.OK, r.Detail, tt.want)
+		}
+	}
+}
+
+// Every fault that a step can come to is a word that the checks take.
+func TestVerify_knows_the_faults(t *testing.T) {
+	for _, script := range []string{
+		"reset", "close", "stall=1s", "stall=1s reset", "garbage", "raw=x", "201 effect lost", "goaway", "refuse-stream", "rst-stream=CANCEL",
+	} {
+		sc, err := parseScript(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ParseCheck("last-status=" + sc.routes[0].steps[0].name()); err != nil {
+			t.Errorf("%s: %v", script, err)
 		}
 	}
 }

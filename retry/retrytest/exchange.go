@@ -51,6 +51,9 @@ func (s *Server) log(r *Record, first time.Time) *exchange {
 
 // enter is log with s.mu held.
 func (s *Server) enter(r *Record, first time.Time) *exchange {
+	if s.cfg.brief {
+		r.RawHead = nil
+	}
 	r.Number = len(s.records) + 1
 	r.Arrival = first.Sub(s.start)
 	s.records = append(s.records, r)
@@ -84,6 +87,14 @@ func (s *Server) begin(r *Record, first time.Time) *exchange {
 	}
 	x.st, x.ranOut = s.next(i)
 	return x
+}
+
+// keeps is how many bytes of the request's body are kept.
+func (x *exchange) keeps() int {
+	if x.s.cfg.brief && !x.control {
+		return briefly
+	}
+	return maxKept
 }
 
 // received notes the request's body.

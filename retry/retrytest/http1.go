@@ -82,7 +82,7 @@ func (c *conn) body(x *exchange, in *intake) bool {
 			return false
 		}
 	}
-	err := in.read(limit)
+	err := in.read(limit, x.keeps())
 	x.received(in)
 	if err != nil {
 		x.done()

@@ -28,7 +28,7 @@ func (h *h2conn) takeBody(s *h2stream, x *exchange, out *http2Carrier) bool {
 			return false
 		}
 	}
-	err := in.read(limit)
+	err := in.read(limit, x.keeps())
 	x.received(in)
 	if err != nil {
 		x.done()

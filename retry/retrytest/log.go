@@ -40,7 +40,7 @@ type Record struct {
 	RawHead []byte  // HTTP/1: request line and header block, the empty line included
 	Trailer []Field // of a chunked or HTTP/2 body
 
-	Body         []byte // its first MiB
+	Body         []byte // its first MiB; see WithBriefLog
 	BodyBytes    int64  // its length as far as it was read, without chunk framing
 	BodySHA256   string // of those bytes, in hexadecimal
 	BodyComplete bool   // it was read to its end

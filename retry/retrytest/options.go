@@ -22,6 +22,7 @@ type config struct {
 	observer    func(Record)
 	control     func(*Server, *Record) Reply
 	controlPath string
+	brief       bool
 }
 
 // WithTLS makes the server speak TLS, with a certificate for 127.0.0.1, ::1 and
@@ -58,6 +59,11 @@ func WithListenDelay(d time.Duration) Option { return func(c *config) { c.listen
 // sent to it. Its Group, Attempt and gaps are not known yet. f is called from many
 // goroutines.
 func WithObserver(f func(Record)) Option { return func(c *config) { c.observer = f } }
+
+// WithBriefLog keeps no more than the first 256 bytes of each request's body and no
+// RawHead in the log, for a server that runs for long. A body's length and hash, and
+// the checks, are of the whole body all the same.
+func WithBriefLog() Option { return func(c *config) { c.brief = true } }
 
 // Reply is an answer of a control function.
 type Reply struct {

@@ -214,6 +214,46 @@ func TestRecord_keeps_one_MiB_of_a_body(t *testing.T) {
 	}
 }
 
+func TestWithBriefLog(t *testing.T) {
+	whole := make(chan int, 1)
+	control := func(_ *Server, r *Record) Reply { whole <- len(r.Body); return Reply{Status: 204} }
+	s := Serve(t, "200", WithBriefLog(), WithControl("/ctl", control))
+	sent := Pattern(2 << 20)
+	for _, path := range []string{"/", "/ctl"} {
+		resp, err := client(t).Post(s.URL+path, "text/plain", bytes.NewReader(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	if n := <-whole; n != 1<<20 {
+		t.Errorf("the control function gets %d bytes", n)
+	}
+	l := s.Log()
+	if r := l.Records[0]; len(r.Body) > 1000 || r.RawHead != nil || r.BodyBytes != 2<<20 || r.Get("Content-Type") != "text/plain" {
+		t.Errorf("%d bytes of the body are kept, head %q", len(r.Body), r.RawHead)
+	}
+	l.Check(t, "body="+string(sent))
+	if r := l.Verify("body=" + string(sent[:1<<20]))[0]; r.OK || !strings.Contains(r.Detail, string(sent[:15])) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The cost of a head grows with its length, not with its square.
+func TestReadHead_of_many_lines(t *testing.T) {
+	const lines = 10_000
+	head := "GET / HTTP/1.1\r\n" + strings.Repeat("a: b\r\n", lines) + "\r\n"
+	n := testing.AllocsPerRun(1, func() {
+		var r Record
+		if err := readHead(bufio.NewReader(strings.NewReader(head)), &r); err != nil || len(r.Header) != lines {
+			t.Errorf("%d fields: %v", len(r.Header), err)
+		}
+	})
+	if n > lines/10 {
+		t.Errorf("%v allocations for %d lines", n, lines)
+	}
+}
+
 func TestServe_closes_a_kept_alive_connection_after_the_request(t *testing.T) {
 	s := Serve(t, "200, close, 200")
 	c := client(t)

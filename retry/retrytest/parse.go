@@ -151,6 +151,9 @@ func (p *parser) steps(r *route) {
 			break
 		}
 		if p.peek() == '[' {
+			if len(r.steps) == 0 {
+				p.fail(p.pos, p.rest(), stepExpected+" before the route's options")
+			}
 			p.routeOptions(r)
 			break
 		}

@@ -115,6 +115,7 @@ func TestParseScript_errors(t *testing.T) {
 		{"200 [nope]", 1, 6, "nope", "a route option"},
 		{"200 [idempotent", 1, 16, "", "a route option"},
 		{"200 [idempotent] 503", 1, 18, "503", "a route such as"},
+		{"/x: [idempotent] 200", 1, 5, "[idempotent]", "before the route's options"},
 		{"200 ]", 1, 5, "]", "an option"},
 		{"POST /x 200", 1, 6, "/x", "a path"},
 		{"/x:", 1, 4, "", "a step"},

@@ -2,6 +2,7 @@ package retrytest
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,7 @@ import (
 const (
 	maxHead = 1 << 20 // bytes of a request's head
 	maxKept = 1 << 20 // bytes of a request's body that the log keeps
+	briefly = 256     // with WithBriefLog
 )
 
 var errMalformed = errors.New("malformed request")
@@ -37,10 +39,10 @@ func readHead(br *bufio.Reader, r *Record) error {
 		if err != nil { // a line longer than the buffer goes on
 			continue
 		}
-		if s := string(r.RawHead); strings.HasSuffix(s, "\n\r\n") || strings.HasSuffix(s[max(0, len(s)-2):], "\n\n") {
+		if bytes.HasSuffix(r.RawHead, []byte("\n\r\n")) || bytes.HasSuffix(r.RawHead, []byte("\n\n")) {
 			break
 		}
-		if len(strings.TrimRight(string(r.RawHead), "\r\n")) == 0 {
+		if len(bytes.TrimRight(r.RawHead, "\r\n")) == 0 {
 			r.RawHead = nil // empty lines before a request are skipped: RFC 9112 section 2.2
 		}
 	}
@@ -79,6 +81,7 @@ type intake struct {
 	src   io.Reader
 	sum   hash.Hash
 	kept  []byte
+	keep  int // bytes that may be kept
 	n     int64
 	whole bool // read to its end
 	none  bool // there is no body
@@ -109,8 +112,9 @@ func newIntake(br *bufio.Reader, r *Record) (*intake, error) {
 	return in, nil
 }
 
-// read takes up to limit bytes (forever: all) of the body.
-func (in *intake) read(limit int64) error {
+// read takes up to limit bytes (forever: all) of the body, and keeps up to keep.
+func (in *intake) read(limit int64, keep int) error {
+	in.keep = keep
 	if in.none {
 		in.whole = true
 		return nil
@@ -138,7 +142,7 @@ func (in *intake) read(limit int64) error {
 func (in *intake) take(p []byte) {
 	in.n += int64(len(p))
 	in.sum.Write(p)
-	if room := maxKept - len(in.kept); room > 0 {
+	if room := in.keep - len(in.kept); room > 0 {
 		in.kept = append(in.kept, p[:min(room, len(p))]...)
 	}
 	if in.sink != nil {

@@ -3,10 +3,12 @@ package mock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -26,8 +28,6 @@ type command struct {
 	timeout        time.Duration // 0 none
 	signals        <-chan os.Signal
 	terminal       bool // it shares the terminal's process group with us
-	// sweep ends what the command has left running in its process group.
-	sweep bool
 }
 
 // ending is how a command ended.
@@ -35,6 +35,8 @@ type ending struct {
 	code     int // 128 plus the signal that ended it; 124 timed out; 126, 127 not started
 	took     time.Duration
 	timedOut bool
+	// sweep ends what the command has left running in its process group.
+	sweep func()
 }
 
 // run starts the command, passes signals on to its process group and waits for
@@ -50,6 +52,9 @@ func (c command) run(ctx context.Context, exited func()) (ending, error) {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			code = 127
 		}
+		if strings.ContainsAny(c.args[0], " \t\n") {
+			err = fmt.Errorf("%w (it is one word; a line for the shell goes after -- sh -c)", err)
+		}
 		return ending{code: code}, err
 	}
 	done := make(chan struct{})
@@ -59,12 +64,10 @@ func (c command) run(ctx context.Context, exited func()) (ending, error) {
 		exited()
 	}()
 	timedOut := c.attend(ctx, cmd, done)
-	if c.sweep {
-		kill(cmd)
-	}
-	end := ending{code: exitCode(cmd.ProcessState), took: time.Since(start), timedOut: timedOut}
+	end := ending{code: exitCode(cmd.ProcessState), took: time.Since(start), timedOut: timedOut, sweep: func() { kill(cmd) }}
 	if timedOut {
 		end.code = timedOutCode
+		end.sweep() // what does not heed SIGTERM outlives the command
 	}
 	return end, nil
 }
@@ -86,14 +89,13 @@ func (c command) attend(ctx context.Context, cmd *exec.Cmd, done <-chan struct{}
 		case <-canceled:
 			canceled = nil
 			terminate(cmd, !c.terminal)
+			grace = time.After(killGrace)
 		case s := <-c.signals:
 			deliver(cmd, s, !c.terminal)
 		case <-limit:
 			timedOut = true
 			terminate(cmd, !c.terminal)
-			t := time.NewTimer(killGrace)
-			defer t.Stop()
-			grace = t.C
+			grace = time.After(killGrace)
 		case <-grace:
 			kill(cmd)
 		}

@@ -111,6 +111,7 @@ func (m *program) try(ctx context.Context, r row) finding {
 	case <-time.After(m.Linger):
 	case <-ctx.Done():
 	}
+	f.end.sweep() // it would go on asking, on a port that another row may get
 	f.log = s.Log()
 	f.results = f.log.Verify(r.checks...)
 	f.output = lastOutput(out)

@@ -6,32 +6,30 @@ import (
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
-	"github.com/bidehttp/bide/cmd/internal/savefile"
 	"github.com/bidehttp/bide/render"
 )
 
 // publishMatrix prints the table, writes the JUnit file and gives the exit code.
 func (m *program) publishMatrix(found []finding) exitcode.Code {
-	write := func(w io.Writer) error { return m.table(w, found) }
+	var err error
 	if m.JSON {
-		write = func(w io.Writer) error { return render.MockJSON(w, m.matrix(found)) }
+		err = render.MockJSON(m.Stdout, m.matrix(found))
+	} else {
+		err = m.table(m.words(), found)
 	}
-	if err := write(m.Stdout); err != nil {
-		return m.fail(exitcode.Output, err)
+	code := exitcode.OK
+	if err != nil {
+		code = m.fail(exitcode.Output, err)
 	}
-	if m.JUnitFile != "" {
-		s := &suite{name: "bide mock conformance", took: m.Now().Sub(m.started)}
-		for i := range found {
-			s.add(found[i].name, found[i].ok, found[i].detail)
-		}
-		if err := savefile.Write(m.JUnitFile, s.write); err != nil {
-			return m.fail(exitcode.Output, fmt.Errorf("--junit %s: %w", m.JUnitFile, err))
-		}
+	s := &suite{name: "bide mock conformance", took: m.Now().Sub(m.started)}
+	for i := range found {
+		s.add(found[i].name, found[i].ok, found[i].detail)
 	}
+	code = max(code, m.save("--junit", m.JUnitFile, s.write))
 	if held(found) < len(found) {
 		return exitFailed
 	}
-	return exitcode.OK
+	return code
 }
 
 // held counts the rows that hold.

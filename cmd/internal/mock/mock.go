@@ -23,8 +23,8 @@ type Options struct {
 	Routes      []string // more routes
 	Expect      []string // checks
 	GroupBy     string
-	LogFile     string // "" none
-	JUnitFile   string // "" none
+	LogFile     string // "" none, "-" standard output
+	JUnitFile   string // "" none, "-" standard output
 	JSON        bool   // the report is one JSON document
 	Linger      time.Duration
 	TLS         bool
@@ -78,7 +78,7 @@ func (o *Options) text() string {
 
 // server starts the scripted server.
 func (m *program) server(script string, more ...retrytest.Option) (*retrytest.Server, error) {
-	opts := append([]retrytest.Option{retrytest.WithAddress(m.Listen), retrytest.WithHTTP2(), retrytest.WithHidden(m.Redactor.Sensitive)}, more...)
+	opts := append([]retrytest.Option{retrytest.WithAddress(m.Listen), retrytest.WithHTTP2(), retrytest.WithBriefLog(), retrytest.WithHidden(m.Redactor.Sensitive)}, more...)
 	if m.TLS {
 		opts = append(opts, retrytest.WithTLS())
 	}
@@ -103,12 +103,8 @@ func (m *program) around(ctx context.Context) exitcode.Code {
 		return m.fail(exitcode.Output, err)
 	}
 	defer remove()
-	stdout := m.Stdout
-	if m.JSON {
-		stdout = m.Stderr // standard output is the document's
-	}
 	end, err := command{
-		args: m.Command, env: env, stdin: m.Stdin, stdout: stdout, stderr: m.Stderr,
+		args: m.Command, env: env, stdin: m.Stdin, stdout: m.words(), stderr: m.Stderr,
 		timeout: m.Timeout, signals: m.Signals, terminal: m.Terminal,
 	}.run(ctx, s.MarkExit)
 	if err != nil {
@@ -147,11 +143,7 @@ func (m *program) serve(ctx context.Context) exitcode.Code {
 		return m.fail(exitcode.Output, err)
 	}
 	defer remove()
-	urlTo := m.Stdout
-	if m.JSON {
-		urlTo = m.Stderr
-	}
-	if _, err := fmt.Fprintln(urlTo, s.URL); err != nil {
+	if _, err := fmt.Fprintln(m.words(), s.URL); err != nil {
 		return m.fail(exitcode.Output, err)
 	}
 	fmt.Fprintf(m.Stderr, "bide mock: serving until interrupted; GET %slog, POST %sreset, POST %sscript\n", controlPath, controlPath, controlPath)

@@ -9,7 +9,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,6 +116,22 @@ func clients() map[string]func(url string) int {
 		time.Sleep(1500 * time.Millisecond) // the race detector's exit takes a second
 		return getOnce(url)
 	}
+	left := func(url string) int { // leaves a process that holds the pipe and ignores SIGTERM
+		pipe, err := os.OpenFile(os.Getenv("BIDE_MOCK_TEST_PIPE"), os.O_WRONLY, 0)
+		if err != nil {
+			return 1
+		}
+		_ = os.Setenv(client, "stubborn")
+		p, err := os.StartProcess(os.Args[0], os.Args, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{nil, nil, nil, pipe}})
+		if err != nil {
+			return 1
+		}
+		_ = p.Release()
+		return 0
+	}
+	all["left-row"] = left
+	all["left-timeout"] = func(url string) int { _ = left(url); time.Sleep(time.Minute); return 0 }
+	all["stubborn"] = func(string) int { signal.Ignore(syscall.SIGTERM); time.Sleep(time.Minute); return 0 }
 	all["hang"] = func(string) int { time.Sleep(time.Minute); return 0 }
 	all["env"] = func(string) int {
 		pem, _ := os.ReadFile(os.Getenv("MOCK_CACERT"))
@@ -187,6 +206,45 @@ func TestRun_time_limit(t *testing.T) {
 	o.Timeout = 100 * time.Millisecond
 	if code := Run(t.Context(), p, o); code != timedOutCode || !strings.Contains(stderr.String(), "was ended after") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// What the command has left running is ended with it when its time is up, and
+// after a row of the matrix.
+func TestRun_ends_what_is_left(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no process groups")
+	}
+	for name, run := range map[string]func(Process, Options) int{
+		"timeout": func(p Process, o Options) int { o.Timeout = time.Second; return int(Run(t.Context(), p, o)) },
+		"row": func(p Process, o Options) int {
+			m := program{Process: p, Options: o}
+			f := m.try(t.Context(), row{name: "left", script: "200", succeeds: true})
+			return f.end.code
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _, _ := process(t, "left-"+name)
+			out := filepath.Join(t.TempDir(), "alive")
+			p.Environ = append(p.Environ, "BIDE_MOCK_TEST_PIPE="+out)
+			if err := exec.Command("mkfifo", out).Run(); err != nil {
+				t.Skip("no mkfifo")
+			}
+			ended := make(chan error)
+			go func() { // the pipe's end comes when no process holds it any more
+				_, err := os.ReadFile(out)
+				ended <- err
+			}()
+			run(p, options("200"))
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("it is still running")
+			}
+		})
 	}
 }
 

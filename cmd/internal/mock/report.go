@@ -58,21 +58,51 @@ func (m *program) publish(r *report) exitcode.Code {
 	if err := print(to); err != nil {
 		code = m.fail(exitcode.Output, err)
 	}
-	for _, f := range []struct {
-		flag, name string
-		write      func(io.Writer) error
-	}{{"--log", m.LogFile, r.lines}, {"--junit", m.JUnitFile, r.junit}} {
-		if f.name == "" {
-			continue
-		}
-		if err := savefile.Write(f.name, f.write); err != nil {
-			code = m.fail(exitcode.Output, fmt.Errorf("%s %s: %w", f.flag, f.name, err))
-		}
-	}
+	code = max(code, m.save("--log", m.LogFile, r.lines), m.save("--junit", m.JUnitFile, r.junit))
 	if r.failed() > 0 {
 		return exitFailed
 	}
 	return code
+}
+
+// stdoutName is standard output in the place of a file.
+const stdoutName = "-"
+
+// Documents is how many of the documents that were asked for go to standard
+// output; there is room for one.
+func (o *Options) Documents() int {
+	n := 0
+	for _, to := range []bool{o.JSON, o.LogFile == stdoutName, o.JUnitFile == stdoutName} {
+		if to {
+			n++
+		}
+	}
+	return n
+}
+
+// words is where the command's output and the URL go: to standard output, unless
+// a document does.
+func (m *program) words() io.Writer {
+	if m.Documents() > 0 {
+		return m.Stderr
+	}
+	return m.Stdout
+}
+
+// save writes the file of a flag, if it was given.
+func (m *program) save(flag, name string, write func(io.Writer) error) exitcode.Code {
+	var err error
+	switch name {
+	case "":
+	case stdoutName:
+		err = write(m.Stdout)
+	default:
+		err = savefile.Write(name, write)
+	}
+	if err != nil {
+		return m.fail(exitcode.Output, fmt.Errorf("%s %s: %w", flag, name, err))
+	}
+	return exitcode.OK
 }
 
 // exitFailed says that a check, or a row of the matrix, did not hold.

@@ -19,14 +19,47 @@ type arrival struct {
 // heap of a million clients would miss the cache at each level.
 type queue struct {
 	last    time.Duration
-	buckets [65][]arrival
+	buckets [65]bucket
 	size    int
+	free    []*block
+}
+
+// bucket holds arrivals in blocks that pass from bucket to bucket, so that the
+// queue takes no more memory than what is in it at a time. All but the last are full.
+type bucket []*block
+
+// block is a part of a bucket.
+type block struct {
+	n        int
+	arrivals [1024]arrival
 }
 
 func (q *queue) push(a arrival) {
-	i := bits.Len64(uint64(a.at ^ q.last)) //nolint:gosec // neither is negative
-	q.buckets[i] = append(q.buckets[i], a)
+	q.put(a)
 	q.size++
+}
+
+// put adds an arrival to its bucket.
+func (q *queue) put(a arrival) {
+	b := &q.buckets[bits.Len64(uint64(a.at^q.last))] //nolint:gosec // neither is negative
+	if k := len(*b); k == 0 || (*b)[k-1].n == len(block{}.arrivals) {
+		*b = append(*b, q.block())
+	}
+	end := (*b)[len(*b)-1]
+	end.arrivals[end.n] = a
+	end.n++
+}
+
+// block is an empty one.
+func (q *queue) block() *block {
+	k := len(q.free)
+	if k == 0 {
+		return new(block)
+	}
+	b := q.free[k-1]
+	q.free = q.free[:k-1]
+	b.n = 0
+	return b
 }
 
 // pop takes the earliest out; of those at one instant, the one put in last.
@@ -38,10 +71,13 @@ func (q *queue) pop() (arrival, bool) {
 		q.refill()
 	}
 	b := q.buckets[0]
-	a := b[len(b)-1]
-	q.buckets[0] = b[:len(b)-1]
+	end := b[len(b)-1]
+	end.n--
+	if end.n == 0 {
+		q.buckets[0], q.free = b[:len(b)-1], append(q.free, end)
+	}
 	q.size--
-	return a, true
+	return end.arrivals[end.n], true
 }
 
 // refill spreads the lowest bucket that holds something over those below it.
@@ -51,13 +87,17 @@ func (q *queue) refill() {
 		i++
 	}
 	b := q.buckets[i]
-	q.last = b[0].at
-	for _, a := range b {
-		q.last = min(q.last, a.at)
+	q.last = b[0].arrivals[0].at
+	for _, part := range b {
+		for _, a := range part.arrivals[:part.n] {
+			q.last = min(q.last, a.at)
+		}
 	}
 	q.buckets[i] = b[:0]
-	for _, a := range b {
-		j := bits.Len64(uint64(a.at ^ q.last)) //nolint:gosec // neither is negative
-		q.buckets[j] = append(q.buckets[j], a)
+	for _, part := range b {
+		for _, a := range part.arrivals[:part.n] {
+			q.put(a)
+		}
+		q.free = append(q.free, part)
 	}
 }

@@ -41,6 +41,27 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// The queue's memory is that of what is in it, wherever it has been.
+func TestQueue_reuses_its_memory(t *testing.T) {
+	const n = 50_000
+	r := rand.New(rand.NewPCG(1, 2))
+	var q queue
+	for i := range uint32(n) {
+		q.push(arrival{client: i})
+	}
+	for range 10 * n {
+		a, _ := q.pop()
+		q.push(arrival{at: a.at + time.Duration(r.Int64N(1<<(10+a.client%40))), client: a.client})
+	}
+	blocks := len(q.free)
+	for _, b := range q.buckets {
+		blocks += len(b)
+	}
+	if most := n/len(block{}.arrivals) + 2*len(q.buckets); blocks > most {
+		t.Errorf("%d blocks for %d arrivals, want at most %d", blocks, n, most)
+	}
+}
+
 func TestBins(t *testing.T) {
 	b := bins{width: 1}
 	for at := range time.Duration(3 * mostBins) {
