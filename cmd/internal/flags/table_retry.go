@@ -61,7 +61,7 @@ var retryFlags = [...]Flag{
 		Long: "A continuation counts as an attempt unless the body grew by 1 MiB or a hundredth.", check: checkCount},
 	{Name: "until", Arg: "EXPR", Category: CatRetry, Kind: Value, Own: true, OneLine: true,
 		Help: "Ask until this jq expression is true of the answer",
-		Long: "It sees {status, headers, body, text}: headers have lower-case names, several values of one are joined by a comma; body is the parsed JSON, text the body as it came, both null from 1 MiB on, and body where it is no JSON. " +
+		Long: "It sees {status, headers, body, text}: headers have lower-case names, several values of one are joined by a comma; body is the parsed JSON, text the body as it came, both null beyond 1 MiB, and body where it is no JSON. " +
 			"An answer of which it is not true, or on which it fails, is retried like a 503; so the waits, --attempts and --deadline are those of other retries, and a POST is not repeated without a key. Its last value counts, as with jq -e. " +
 			"An error status is the answer that is waited for only where the expression asks for it (.status == 404).",
 		set: setUntil},
