@@ -108,18 +108,19 @@ func TestLeaks(t *testing.T) {
 	for name, args := range sources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			places := map[string]string{}
+			port := newWitness(t, nil, func(string) string { return reply("ok") })
+			secure := newWitness(t, &tls.Config{Certificates: []tls.Certificate{cert}}, func(string) string { return reply("ok") })
+			places := map[string]string{
+				"/host":   "http://b.test:" + port.port + "/",
+				"/port":   "http://a.test:" + port.port + "/",
+				"/scheme": "https://a.test:" + secure.port + "/",
+			}
 			home := newWitness(t, nil, func(path string) string {
 				if path == "/set" {
 					return reply("", "Set-Cookie: sid="+s)
 				}
 				return "HTTP/1.1 307 Go\r\nContent-Length: 0\r\nLocation: " + places[path] + "\r\n\r\n"
 			})
-			port := newWitness(t, nil, func(string) string { return reply("ok") })
-			secure := newWitness(t, &tls.Config{Certificates: []tls.Certificate{cert}}, func(string) string { return reply("ok") })
-			places["/host"] = "http://b.test:" + port.port + "/"
-			places["/port"] = "http://a.test:" + port.port + "/"
-			places["/scheme"] = "https://a.test:" + secure.port + "/"
 			for place := range places {
 				if place != "/host" && strings.Contains(name, "cookie_") && name != "cookie_header" && name != "cookie_text" {
 					continue // cookies know no ports (RFC 6265 §8.5)
