@@ -141,6 +141,9 @@ func TestSetScript_keeps_the_old_one_on_an_error(t *testing.T) {
 	if err := s.SetScript("200 body=@no-such-file"); err == nil {
 		t.Fatal("a missing body file was taken")
 	}
+	if err := s.SetScript("200 body=@."); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Fatalf("a folder as a body: %v", err)
+	}
 	if err := s.SetScript("nonsense"); err == nil || !strings.HasPrefix(err.Error(), "script line 1, column 1: expected") {
 		t.Fatalf("%v", err)
 	}

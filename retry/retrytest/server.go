@@ -253,7 +253,11 @@ func (s *Server) SetScript(text string) error {
 		return err
 	}
 	for _, f := range sc.files() {
-		if _, err := os.Stat(s.path(f)); err != nil {
+		info, err := os.Stat(s.path(f))
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a regular file, whose length is known", f)
+		}
+		if err != nil {
 			return fmt.Errorf("script: body file: %w", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -116,6 +117,9 @@ func parseListen(v string) (string, error) {
 	return v, nil
 }
 
+// maxScript bounds a script in a file, as bide mock does one that comes over HTTP.
+const maxScript = 1 << 20
+
 // readText is a whole file's text.
 func (p *parser) readText(name string) (string, error) {
 	r, err := p.open(name)
@@ -123,7 +127,10 @@ func (p *parser) readText(name string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	b, err := io.ReadAll(r)
+	b, err := io.ReadAll(io.LimitReader(r, maxScript+1))
+	if err == nil && len(b) > maxScript {
+		err = errors.New("the script is over 1 MiB")
+	}
 	if err != nil {
 		return "", inputError{name, err}
 	}

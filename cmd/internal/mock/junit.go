@@ -56,7 +56,7 @@ func xmlText(s string) string {
 }
 
 func (r *report) junit(w io.Writer) error {
-	s := &suite{name: "bide mock", out: r.log.String()}
+	s := &suite{name: "bide mock", out: shorten(r.log.String())}
 	if r.end != nil {
 		s.took = r.end.took
 	}
