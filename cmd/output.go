@@ -62,7 +62,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 	if out.check, err = op.verification(arg, name); err != nil {
 		return nil, err
 	}
-	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Whole: out.check != nil, TempDir: os.TempDir(), Before: op.turn.take}
+	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Whole: out.check != nil, TempDir: os.TempDir(), Before: op.turn.take, Free: op.turn.free}
 	switch {
 	case name != "" || remote:
 		out.path, out.urlPath = name, name
@@ -79,7 +79,7 @@ func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
 		out.terminal = op.run.terminal
 		out.explicit = arg.HasOutput
 		stream.Unheld = stream.Unheld || out.terminal
-		out.sink = outfile.Stdout(env.Stdout, stream)
+		out.sink = outfile.Stdout(op.run.stdout, stream)
 	}
 	op.page.adopt(out)
 	return out, nil

@@ -275,30 +275,41 @@ type stdoutTurn struct {
 
 // take waits until the operation has standard output for itself.
 func (t *stdoutTurn) take(done <-chan struct{}) error {
-	if t == nil || t.turn == nil {
+	if t.free() {
 		return nil
 	}
 	t.mu.Lock()
-	held, ctx := t.held, t.ctx
+	ctx := t.ctx
 	t.mu.Unlock()
-	if held {
-		return nil
-	}
 	select {
-	case <-t.turn: // mostly it is free
-	default:
-		select {
-		case <-t.turn:
-		case <-done:
-			return errTurn
-		case <-ctx.Done():
-			return errTurn
-		}
+	case <-t.turn:
+	case <-done:
+		return errTurn
+	case <-ctx.Done():
+		return errTurn
 	}
 	t.mu.Lock()
 	t.held = true
 	t.mu.Unlock()
 	return nil
+}
+
+// free takes it if nobody has it, and reports whether the operation has it now.
+func (t *stdoutTurn) free() bool {
+	if t == nil || t.turn == nil {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held {
+		return true
+	}
+	select {
+	case <-t.turn: // mostly it is free
+		t.held = true
+	default:
+	}
+	return t.held
 }
 
 // within bounds waits for the turn: by an attempt, or by the whole operation.

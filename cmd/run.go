@@ -18,6 +18,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
 	"github.com/bidehttp/bide/cmd/internal/hsts"
+	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/until"
 	"github.com/bidehttp/bide/render"
@@ -38,6 +39,7 @@ type run struct {
 	rand     func() float64
 	trace    *tracer
 	headers  headerFiles
+	stdout   io.Writer                    // env.Stdout, known to outfile
 	terminal bool                         // stdout is one
 	crew     *crew                        // -Z, nil without
 	board    *board                       // of bide wait, nil without
@@ -139,6 +141,7 @@ func newRun(ctx context.Context, env Env, options *flags.Options) (*run, error) 
 		rand:  env.Rand,
 	}
 	r.began = env.Clock.Mono()
+	r.stdout = outfile.Know(env.Stdout)
 	_, r.terminal = env.Terminal(env.Stdout)
 	if seed := options.Global.Seed; seed != nil {
 		r.rand = locked(rand.New(rand.NewPCG(*seed, *seed)).Float64)

@@ -51,7 +51,7 @@ func (w turnWriter) Write(p []byte) (int, error) {
 	if err := w.op.turn.take(nil); err != nil {
 		return 0, err
 	}
-	return outfile.Bounded(w.op.run.env.Stdout, w.op.lastWords()).Write(p)
+	return outfile.Bounded(w.op.run.stdout, w.op.lastWords()).Write(p)
 }
 
 // lastWords bounds a write when the operation is over: by what is left of its

@@ -17,23 +17,55 @@ type patient struct {
 	ended func() error
 }
 
-// Bounded gives w in a form whose writes wait for room only while ended is nil,
-// and give its error then, where that is needed and the platform has a way; else
-// w itself.
-func Bounded(w io.Writer, ended func() error) io.Writer {
+// Known is a Writer of which Bounded knows what it is, for those that ask often.
+type Known struct {
+	io.Writer
+	file *os.File
+	kind kind
+}
+
+// kind is how a file may keep a write waiting.
+type kind int
+
+const (
+	prompt kind = iota // it does not
+	piped              // a pipe or a socket
+	device             // a terminal or another device
+)
+
+// Know looks at what w is.
+func Know(w io.Writer) *Known {
+	k := &Known{Writer: w}
 	file, ok := w.(*os.File)
 	if !ok || !canWait {
-		return w
+		return k
 	}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		return &patient{file: file, ended: ended}
+		k.file, k.kind = file, piped
 	case info.Mode()&os.ModeCharDevice != 0 && !isNull(info):
-		return &aside{file: file, ended: ended}
+		k.file, k.kind = file, device
 	}
-	return w
+	return k
+}
+
+// Bounded gives w, or the Writer that is Known, in a form whose writes wait for
+// room only while ended is nil, and give its error then, where that is needed and
+// the platform has a way; else the Writer itself.
+func Bounded(w io.Writer, ended func() error) io.Writer {
+	k, ok := w.(*Known)
+	if !ok {
+		k = Know(w)
+	}
+	switch k.kind {
+	case piped:
+		return &patient{file: k.file, ended: ended}
+	case device:
+		return &aside{file: k.file, ended: ended}
+	}
+	return k.Writer
 }
 
 // Write writes all of p, or as much as went out before it was called off.

@@ -19,15 +19,14 @@ type Stream struct {
 	// open gives the target at the first byte; it must return when done is
 	// closed. The closer is nil for what is not ours to close.
 	open func(done <-chan struct{}) (io.Writer, io.Closer, error)
-	void bool // the null device: nothing written there is ever missed
-
-	life context.Context // ended by Abandon
-	end  context.CancelFunc
+	free func() bool // reports that open need not wait; nil when it may
+	void bool        // the null device: nothing written there is ever missed
 
 	mu        sync.Mutex
 	w         io.Writer
 	closer    io.Closer
 	within    context.Context // bounds the wait for a reader; nil does not
+	callOff   func()          // ends that wait; nil while there is none
 	held      []byte
 	spool     spool // what is held beyond HoldLimit
 	hold      bool
@@ -48,11 +47,14 @@ type StreamOptions struct {
 	// Before, when not nil, is asked before the first byte; it must return when
 	// done is closed. Its error stops the output.
 	Before func(done <-chan struct{}) error
+	// Free, when not nil, does what Before would where that need not wait, and
+	// reports whether it has.
+	Free func() bool
 }
 
 // Stdout is the sink for standard output. w is not closed.
 func Stdout(w io.Writer, opts StreamOptions) *Stream {
-	return newStream("stdout", opts, func(done <-chan struct{}) (io.Writer, io.Closer, error) {
+	s := newStream("stdout", opts, func(done <-chan struct{}) (io.Writer, io.Closer, error) {
 		if opts.Before != nil {
 			if err := opts.Before(done); err != nil {
 				return nil, nil, err
@@ -60,15 +62,19 @@ func Stdout(w io.Writer, opts StreamOptions) *Stream {
 		}
 		return w, nil, nil
 	})
+	if opts.Before == nil {
+		s.free = func() bool { return true }
+	} else {
+		s.free = opts.Free
+	}
+	return s
 }
 
 func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {
 	hold := opts.Whole || !opts.Unheld
-	s := &Stream{
+	return &Stream{
 		name: name, open: open, hold: hold, holds: hold, spool: spool{whole: opts.Whole, dir: opts.TempDir},
 	}
-	s.life, s.end = context.WithCancel(context.Background())
-	return s
 }
 
 // Within makes the end of ctx call off a wait for somebody who reads the
@@ -286,19 +292,31 @@ func (s *Stream) release() (io.Writer, error) {
 	return w, nil
 }
 
+// wait opens the target; where that may take time, within's end and Abandon call
+// it off.
+func (s *Stream) wait(within context.Context) (io.Writer, io.Closer, error) {
+	if s.free != nil && s.free() {
+		return s.open(nil)
+	}
+	life, end := context.WithCancel(context.Background())
+	defer end()
+	if within != nil {
+		defer context.AfterFunc(within, end)()
+	}
+	s.mu.Lock()
+	if s.callOff = end; s.abandoned {
+		end()
+	}
+	s.mu.Unlock()
+	return s.open(life.Done())
+}
+
 // attach opens the target, unless Abandon comes first.
 func (s *Stream) attach() (io.Writer, error) {
 	s.mu.Lock()
 	within := s.within
 	s.mu.Unlock()
-	life := s.life
-	if within != nil {
-		ctx, cancel := context.WithCancel(life)
-		defer cancel()
-		defer context.AfterFunc(within, cancel)()
-		life = ctx
-	}
-	target, closer, err := s.open(life.Done())
+	target, closer, err := s.wait(within)
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrAbandoned) && within != nil && within.Err() != nil:
@@ -358,7 +376,9 @@ func (s *Stream) Abandon() error {
 	}
 	s.abandoned = true
 	s.held = nil
-	s.end()
+	if s.callOff != nil {
+		s.callOff()
+	}
 	// A failure to close what is given up tells nobody anything.
 	_ = s.close()
 	return wrap(s.name, s.spool.drop())
