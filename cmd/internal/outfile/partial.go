@@ -160,8 +160,10 @@ func (s *staged) move() error {
 	if err == nil {
 		return os.Remove(s.temp)
 	}
-	if _, err := os.Lstat(s.partial); os.IsNotExist(err) { // a file system without links
-		return os.Rename(s.temp, s.partial)
+	if !os.IsExist(err) { // no links here
+		if _, err := os.Lstat(s.partial); os.IsNotExist(err) {
+			return os.Rename(s.temp, s.partial)
+		}
 	}
 	if _, err := readRecord(s.partial + RecordSuffix); err != nil {
 		return err
