@@ -12,9 +12,10 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/bidehttp/bide/cmd"
 )
 
 // bounds of what a hostile server can make of one run.
@@ -31,41 +32,8 @@ func rawServer(t *testing.T, serve func(c net.Conn)) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acceptAll(t, l, serve)
+	cmd.AcceptAll(t, l, serve)
 	return l.Addr().String()
-}
-
-func acceptAll(t *testing.T, l net.Listener, serve func(c net.Conn)) {
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	open := map[net.Conn]bool{}
-	wg.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open[c] = true
-			mu.Unlock()
-			wg.Go(func() {
-				serve(c)
-				_ = c.Close()
-				mu.Lock()
-				delete(open, c)
-				mu.Unlock()
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for c := range open {
-			_ = c.Close()
-		}
-		mu.Unlock()
-		wg.Wait()
-	})
 }
 
 // answering reads one request's head before each call of answer.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bidehttp/bide/cmd"
 	"github.com/bidehttp/bide/retry/retrytest"
 )
 
@@ -48,7 +49,7 @@ func newWitness(t *testing.T, config *tls.Config, answer func(path string) strin
 	if config != nil {
 		l = tls.NewListener(l, config)
 	}
-	acceptAll(t, l, func(c net.Conn) {
+	cmd.AcceptAll(t, l, func(c net.Conn) {
 		br := bufio.NewReader(io.TeeReader(c, w))
 		for {
 			r, err := http.ReadRequest(br)

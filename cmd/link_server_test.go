@@ -24,74 +24,29 @@ type rawServer struct {
 	next    int
 	conns   int
 	log     []string
-	open    map[net.Conn]bool
 }
 
 func serveRaw(t *testing.T, answers ...string) *rawServer {
 	t.Helper()
-	s := &rawServer{answers: answers, open: map[net.Conn]bool{}}
-	s.addr = listen(t, s.serve, func(c net.Conn, open bool) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if open {
-			s.conns++
-			s.open[c] = true
-		} else {
-			delete(s.open, c)
-		}
-	})
+	s := &rawServer{answers: answers}
+	s.addr = listen(t, s.serve)
 	return s
 }
 
 // listen serves each connection until the test's end.
-func listen(t *testing.T, serve func(net.Conn), seen func(net.Conn, bool)) string {
+func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	open := map[net.Conn]bool{}
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open[c] = true
-			mu.Unlock()
-			if seen != nil {
-				seen(c, true)
-			}
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				serve(c)
-				_ = c.Close()
-				mu.Lock()
-				delete(open, c)
-				mu.Unlock()
-			}()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for c := range open {
-			_ = c.Close()
-		}
-		mu.Unlock()
-		wg.Wait()
-	})
+	AcceptAll(t, l, serve)
 	return l.Addr().String()
 }
 
 func (s *rawServer) serve(c net.Conn) {
 	s.mu.Lock()
+	s.conns++
 	number := s.conns
 	s.mu.Unlock()
 	br := bufio.NewReader(c)
@@ -171,7 +126,7 @@ type socksServer struct {
 
 func serveSOCKS(t *testing.T, to string) *socksServer {
 	s := &socksServer{to: to}
-	s.addr = listen(t, s.serve, nil)
+	s.addr = listen(t, s.serve)
 	return s
 }
 

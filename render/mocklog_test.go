@@ -1,13 +1,8 @@
 package render_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/render/rendertest"
@@ -15,40 +10,13 @@ import (
 
 // Every field of the mock's types is required by its schema, and nothing else is.
 func TestMockSchemaKnowsEveryField(t *testing.T) {
-	root, err := rendertest.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(root, "docs", "mock-log.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var schema struct {
-		Defs map[string]struct {
-			Required   []string
-			Properties map[string]any
-		} `json:"$defs"`
-	}
-	if err := json.Unmarshal(b, &schema); err != nil {
-		t.Fatal(err)
-	}
+	schema := readSchema(t, "mock-log")
 	for name, typ := range map[string]reflect.Type{
 		"log": reflect.TypeFor[render.MockLog](), "line": reflect.TypeFor[render.MockLine](), "request": reflect.TypeFor[render.MockRequest](),
 		"field": reflect.TypeFor[render.MockField](), "answer": reflect.TypeFor[render.MockAnswer](), "check": reflect.TypeFor[render.MockCheck](),
 		"command": reflect.TypeFor[render.MockCommand](), "conformance": reflect.TypeFor[render.MockConformance](), "row": reflect.TypeFor[render.MockRow](),
 	} {
-		var names []string
-		for _, f := range reflect.VisibleFields(typ) {
-			if !f.Anonymous {
-				names = append(names, f.Tag.Get("json"))
-			}
-		}
-		if diff := cmp.Diff(names, schema.Defs[name].Required); diff != "" {
-			t.Errorf("%s: required (-type +schema):\n%s", name, diff)
-		}
-		if len(schema.Defs[name].Properties) != len(names) {
-			t.Errorf("%s: %d properties for %d fields", name, len(schema.Defs[name].Properties), len(names))
-		}
+		checkObject(t, name, typ, schema.Defs[name])
 	}
 }
 

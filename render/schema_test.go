@@ -42,46 +42,15 @@ func TestSamplesAreValid(t *testing.T) {
 
 // Every field of the types is required by the schema, and nothing else is.
 func TestSchemaKnowsEveryField(t *testing.T) {
-	type object struct {
-		Required   []string
-		Properties map[string]any
-		Enum       []string
-	}
-	var schema struct {
-		object
-		Defs map[string]object `json:"$defs"`
-	}
-	root, err := rendertest.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(root, "docs", "timeline.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &schema); err != nil {
-		t.Fatal(err)
-	}
-	check := func(name string, typ reflect.Type, o object) {
-		var names []string
-		for i := range typ.NumField() {
-			names = append(names, typ.Field(i).Tag.Get("json"))
-		}
-		if diff := cmp.Diff(names, o.Required); diff != "" {
-			t.Errorf("%s: required (-type +schema):\n%s", name, diff)
-		}
-		if len(o.Properties) != len(names) {
-			t.Errorf("%s: %d properties for %d fields", name, len(o.Properties), len(names))
-		}
-	}
-	check("document", reflect.TypeFor[render.Document](), schema.object)
+	schema := readSchema(t, "timeline")
+	checkObject(t, "document", reflect.TypeFor[render.Document](), schema.object)
 	for name, typ := range map[string]reflect.Type{
 		"operation": reflect.TypeFor[render.Operation](), "policy": reflect.TypeFor[render.Policy](), "attempt": reflect.TypeFor[render.Attempt](),
 		"connection": reflect.TypeFor[render.Connection](), "hop": reflect.TypeFor[render.Hop](), "tls": reflect.TypeFor[render.TLS](),
 		"server": reflect.TypeFor[render.Server](), "decision": reflect.TypeFor[render.Decision](), "response": reflect.TypeFor[render.Response](),
 		"outcome": reflect.TypeFor[render.Outcome](),
 	} {
-		check(name, typ, schema.Defs[name])
+		checkObject(t, name, typ, schema.Defs[name])
 	}
 	if diff := cmp.Diff(render.Reasons(), schema.Defs["reason"].Enum); diff != "" {
 		t.Errorf("reasons (-contract +schema):\n%s", diff)
@@ -174,4 +143,51 @@ func ExampleEvents() {
 	_ = e.Write(render.Waiting{EventHead: render.EventHead{Operation: "op", Attempt: 1, OffsetMS: 12e6}, Source: "server", WaitMS: 33e8})
 	fmt.Print(b.String())
 	// Output: {"event":"wait","operation":"op","attempt":1,"offset_ms":12,"source":"server","wait_ms":3300,"floor_ms":null,"ceiling_ms":null,"until":"0001-01-01T00:00:00.000Z"}
+}
+
+// schemaFile is what the tests ask of a schema.
+type schemaFile struct {
+	object
+	Defs map[string]object `json:"$defs"`
+}
+
+type object struct {
+	Required   []string
+	Properties map[string]any
+	Enum       []string
+}
+
+// readSchema reads docs/NAME.schema.json.
+func readSchema(t *testing.T, name string) schemaFile {
+	t.Helper()
+	root, err := rendertest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(root, "docs", name+".schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema schemaFile
+	if err := json.Unmarshal(b, &schema); err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// checkObject holds a schema's object to the fields of typ.
+func checkObject(t *testing.T, name string, typ reflect.Type, o object) {
+	t.Helper()
+	var names []string
+	for _, f := range reflect.VisibleFields(typ) {
+		if !f.Anonymous {
+			names = append(names, f.Tag.Get("json"))
+		}
+	}
+	if diff := cmp.Diff(names, o.Required); diff != "" {
+		t.Errorf("%s: required (-type +schema):\n%s", name, diff)
+	}
+	if len(o.Properties) != len(names) {
+		t.Errorf("%s: %d properties for %d fields", name, len(o.Properties), len(names))
+	}
 }

@@ -48,13 +48,10 @@ func (f *FileSink) Rehead(old int64, head []byte) error {
 
 // Rehead is Reheader's.
 func (s *staged) Rehead(old int64, head []byte) error {
-	f, err := s.open()
+	f, base, err := s.body()
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	base := s.base
-	s.mu.Unlock()
 	return wrap(s.name, rehead(f, base, old, head))
 }
 

@@ -113,15 +113,22 @@ func (s *staged) ReadFrom(r io.Reader) (int64, error) {
 	return copyTo(s.name, f, r)
 }
 
+// body gives the temporary file, and where in it the body begins.
+func (s *staged) body() (f *os.File, base int64, err error) {
+	if f, err = s.open(); err != nil {
+		return nil, 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return f, s.base, nil
+}
+
 // Reset begins the temporary file anew.
 func (s *staged) Reset() error {
-	f, err := s.open()
+	f, base, err := s.body()
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	base := s.base
-	s.mu.Unlock()
 	if err := f.Truncate(base); err != nil {
 		return wrap(s.name, err)
 	}
