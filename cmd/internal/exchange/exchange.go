@@ -84,9 +84,10 @@ type Operation struct {
 
 	sessions map[string]*auth.Session // by origin; "" is the proxy's
 
-	start *hopState // of the next attempt; nil: the template's request
-	began time.Duration
-	begun bool
+	asking bool      // Monitor has been called: requests ask for a state
+	start  *hopState // of the next attempt; nil: the template's request
+	began  time.Duration
+	begun  bool
 }
 
 // Attempt makes attempt number n. The Response is never nil: without a usable

@@ -28,6 +28,7 @@ func (o *Operation) Monitor(r *Response, byBody bool) error {
 	}
 	if text == "" {
 		if r.Method == "GET" || r.Method == "HEAD" {
+			o.asking = true
 			return nil
 		}
 		return errNoMonitor
@@ -40,6 +41,7 @@ func (o *Operation) Monitor(r *Response, byBody bool) error {
 	if err != nil {
 		return err
 	}
+	o.asking = true
 	o.start = &hopState{url: to, method: "GET", left: r.at.left || !r.at.url.SameOrigin(to) && !o.Template.LocationTrusted}
 	return nil
 }
@@ -55,5 +57,6 @@ func (o *Operation) Replay() error {
 }
 
 // polls reports whether a redirect is followed because it leads to the result
-// that is polled for (303, RFC 9110 §15.4.4).
-func (o *Operation) polls(status int) bool { return o.Poll && status == 303 }
+// that is polled for: a 303 (RFC 9110 §15.4.4), and whatever else a server says
+// where it is asked for the state.
+func (o *Operation) polls(status int) bool { return o.Poll && (status == 303 || o.asking) }

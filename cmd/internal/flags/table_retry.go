@@ -67,7 +67,7 @@ var retryFlags = [...]Flag{
 		set: setUntil},
 	{Name: "poll", Category: CatRetry, Own: true, OneLine: true,
 		Help: "After a 202, ask its Location until the result is there",
-		Long: "GET at Location or Operation-Location, at the pace of Retry-After, else by --base and --backoff, until the status is no longer 202; a 303 to the result is followed. The answers until then do not count as attempts: --deadline bounds them. " +
+		Long: "GET at Location or Operation-Location, at the pace of Retry-After, else by --base and --backoff, until the status is no longer 202; a redirect to the result is followed, also without -L. The answers until then do not count as attempts: --deadline bounds them. " +
 			"With --until, asked until that is true, too, and of both fields Operation-Location goes first. The request itself is sent once; key, credentials and cookies do not go to another origin.",
 		flag: func(p *parser) *bool { return &p.g.Poll }},
 	{Name: "seed", Arg: "N", Category: CatRetry, Kind: Value, Own: true, OneLine: true, Help: "Seed for the jitter: makes a run repeatable",
