@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -136,6 +137,9 @@ func (f *flight) send(resp *Response) (*head, error) {
 	}
 	f.trace.headerOut(m.buf[:m.head])
 	f.trace.dataOut(m.body)
+	// Others that have an answer to read come first: requests that go out one
+	// right after the other wake the server, and this process for the answers, once.
+	runtime.Gosched()
 	n, err := f.c.Write(m.buf)
 	f.out = int64(n)
 	f.t.HeadOut = min(f.out, int64(m.head))
