@@ -28,19 +28,42 @@ func TestFootprint(t *testing.T) {
 // footprint is what was allocated by a run of n operations side by side.
 func footprint(t *testing.T, url string, n int) (bytes, objects uint64) {
 	t.Helper()
-	env, _, stderr := testEnv("-q", "-s", "-Z", "--parallel-max", "50", fmt.Sprintf("%s/[1-%d]", url, n))
-	env.Stdout = io.Discard
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if code := Main(context.Background(), env); code != 0 {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	getMany(t, url, n, "-Z", "--parallel-max", "50")
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs
 }
 
+// BenchmarkOperations is one small operation of many, the server's part included.
+func BenchmarkOperations(b *testing.B) {
+	url := serveSmall(b)
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"side by side", []string{"-Z", "--parallel-max", "50"}},
+		{"one after the other", nil},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			getMany(b, url, b.N, c.args...)
+		})
+	}
+}
+
+// getMany runs n operations.
+func getMany(t testing.TB, url string, n int, args ...string) {
+	t.Helper()
+	env, _, stderr := testEnv(append(args, "-q", "-s", fmt.Sprintf("%s/[1-%d]", url, n))...)
+	env.Stdout = io.Discard
+	if code := Main(context.Background(), env); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+}
+
 // serveSmall answers every request alike, and allocates nothing for it.
-func serveSmall(t *testing.T) (url string) {
+func serveSmall(t testing.TB) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
