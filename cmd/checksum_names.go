@@ -52,7 +52,7 @@ func (r *run) findSum(g *prepared, arg flags.URLArg) error {
 	if arg.HasUpload {
 		u = u.WithUploadName(uploadName(arg.Upload))
 	}
-	op := &operation{run: r, group: g, template: &request.Template{URL: u}}
+	op := &operation{run: r, group: g, template: request.Template{URL: u}}
 	name, _, err := op.outputName(arg)
 	if err != nil {
 		return nil //nolint:nilerr // likewise

@@ -21,8 +21,8 @@ type operation struct {
 	index    int
 	group    *prepared
 	given    string // the URL as given
-	template *request.Template
-	exchange *exchange.Operation
+	template request.Template
+	exchange exchange.Operation
 	id       string // see identity
 	origin   string
 
@@ -92,27 +92,15 @@ func (op *operation) prepare(arg flags.URLArg) error {
 	if op.output, err = op.newOutput(arg); err != nil {
 		return err
 	}
-	op.exchange = &exchange.Operation{
-		Client: op.group.client, Template: op.template, Origin: op.origin, Policy: op.policy(),
-		RateLimitHeaders: op.group.RateLimitHeaders,
-		MaxFileSize:      op.group.MaxFileSize,
-		ExpectTimeout:    op.group.Expect100Timeout,
-		IgnoreLength:     op.group.IgnoreContentLength,
-		Raw:              op.group.Raw,
-		AsCurl:           op.group.AsCurl,
-		LimitRate:        op.group.LimitRate,
-		LowSpeed:         exchange.LowSpeed{Limit: op.group.SpeedLimit, Time: op.group.SpeedTime},
-		HeadOnly:         op.group.Head && op.template.Method != "HEAD",
-		NoConnectBlocks:  op.group.SuppressConnectHeaders,
-		HTTP09:           op.group.HTTP09,
-		Poll:             op.group.Poll,
-		Continue:         op.group.Policy.Attempts != 1 || op.continues(),
+	op.exchange = exchange.Operation{
+		Settings: op.group.settings, Template: &op.template, Origin: op.origin, Policy: op.policy(),
+		Continue: op.group.Policy.Attempts != 1 || op.continues(),
 	}
 	return nil
 }
 
 // newTemplate freezes the request: that of the URL, or of a page behind it.
-func (op *operation) newTemplate(arg flags.URLArg) (*request.Template, error) {
+func (op *operation) newTemplate(arg flags.URLArg) (request.Template, error) {
 	if op.page.follows() {
 		return op.page.template()
 	}
@@ -136,7 +124,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	op.run.console.patience.forOperation(op.policy().Deadline, op.run.crew != nil)
 	loop := retry.Loop{
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
-		Origin: op.origin, Hold: startHold{op.run.holds, op.exchange},
+		Origin: op.origin, Hold: startHold{op.run.holds, &op.exchange},
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
 		Replay: op.exchange.Replay,
 	}

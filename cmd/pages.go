@@ -22,7 +22,7 @@ import (
 type pages struct {
 	run   *run
 	group *prepared
-	first *request.Template
+	first request.Template
 	until time.Duration // the deadline, an instant; 0 none
 	turn  *stdoutTurn
 
@@ -133,12 +133,14 @@ func (pg *page) index() *int {
 
 // template is the request for a page behind the first: what was given for the
 // URL goes to its pages, too, but for the query.
-func (pg *page) template() (*request.Template, error) {
-	t := *pg.first
-	t.URL = pg.url
-	t.KeyName, t.KeyValue = "", ""
-	pg.run.addKey(&t, pg.group.Group)
-	return &t, allowScheme(pg.group.Protocols, t.URL)
+func (pg *page) template() (request.Template, error) {
+	t := request.Template{URL: pg.url, Options: pg.first.Options}
+	if pg.group.drawsKeys() {
+		own := *t.Options
+		own.KeyValue = pg.run.newKey()
+		t.Options = &own
+	}
+	return t, allowScheme(pg.group.Protocols, t.URL)
 }
 
 // adopt makes the first page's output that of all pages.

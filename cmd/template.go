@@ -35,11 +35,13 @@ type netrcLookup = func(host, user string) (login, password string, ok bool)
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
 	*flags.Group
-	files   *request.Files
-	client  *exchange.Client
-	headers []request.HeaderLine
-	body    request.Body // of -d, -F and their kin, nil none
-	query   string       // of --url-query and -G
+	files    *request.Files
+	client   *exchange.Client
+	headers  []request.HeaderLine
+	body     request.Body       // of -d, -F and their kin, nil none
+	request  *request.Options   // of operations that have nothing of their own
+	settings *exchange.Settings // the same
+	query    string             // of --url-query and -G
 
 	userAgent string
 	lookup    netrcLookup
@@ -97,6 +99,8 @@ func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error
 	if !group.CookieEngine {
 		g.client.Jar = nil // as in curl: --next ends what -b FILE and -c began
 	}
+	g.request = g.commonOptions()
+	g.settings = g.commonSettings()
 	return g, nil
 }
 
@@ -150,46 +154,91 @@ func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 }
 
 // template freezes one operation's request (R7.3).
-func (r *run) template(g *prepared, arg flags.URLArg) (*request.Template, error) {
+func (r *run) template(g *prepared, arg flags.URLArg) (request.Template, error) {
+	var none request.Template
 	u, err := r.parseURL(g.Group, arg.URL)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if u.Scheme == "tcp" {
-		return &request.Template{URL: u}, nil // only the way to the server is used
+		return request.Template{URL: u, Options: &request.Options{}}, nil // only the way to the server is used
 	}
 	u = g.client.Upgrade(u)
 	if err := allowScheme(g.Protocols, u); err != nil {
-		return nil, err
+		return none, err
 	}
 	if arg.HasUpload {
 		u = u.WithUploadName(uploadName(arg.Upload))
 	}
 	if g.query != "" {
 		if u, err = u.WithQuery(g.query); err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	if g.NoUserinfo && u.HasUser {
-		return nil, &request.Error{Class: retry.ClassRequest, Code: exitcode.Login, Err: curlsWords("Login denied; the URL holds a user name")}
+		return none, &request.Error{Class: retry.ClassRequest, Code: exitcode.Login, Err: curlsWords("Login denied; the URL holds a user name")}
 	}
-	t := &request.Template{
-		URL: u, Method: methodOf(g.Group, arg), MethodGiven: g.Method != "",
+	o, err := r.requestOptions(g, arg, u)
+	if err != nil {
+		return none, err
+	}
+	return request.Template{URL: u, Options: o}, nil
+}
+
+// requestOptions are the group's, or for an operation that differs its own.
+func (r *run) requestOptions(g *prepared, arg flags.URLArg, u *request.URL) (*request.Options, error) {
+	if !arg.HasUpload && !u.HasUser && !g.drawsKeys() {
+		return g.request, nil
+	}
+	own := *g.request
+	own.Auth = authOf(g, u)
+	if arg.HasUpload {
+		if err := addUpload(&own, g, arg); err != nil {
+			return nil, err
+		}
+	}
+	if g.drawsKeys() {
+		own.KeyValue = r.newKey()
+	}
+	return &own, nil
+}
+
+// commonOptions are those of operations that have nothing of their own.
+func (g *prepared) commonOptions() *request.Options {
+	o := &request.Options{
+		Method: methodOf(g.Group, flags.URLArg{}), MethodGiven: g.Method != "",
 		Headers: g.headers, UserAgent: g.userAgent, Accept: "*/*",
-		Range: g.Range, Compressed: g.Compressed, Body: g.body,
+		Range: g.Range, Compressed: g.Compressed, Body: g.body, ContentType: g.contentType,
 		Cookies: strings.Join(g.Cookies, ";"), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
 		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
 		Conditions: g.timeCond.fields(), TE: g.TREncoding, SchemesRedir: redirectSchemes(g.Protocols, g.ProtocolsRedir),
+		NoUserinfo: g.NoUserinfo, AsCurl: g.AsCurl, Auth: authOf(g, &request.URL{}),
 	}
-	t.NoUserinfo, t.AsCurl = g.NoUserinfo, g.AsCurl
-	t.Referer, t.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
-	if err := r.addBody(t, g, arg); err != nil {
-		return nil, err
+	o.Referer, o.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
+	if g.IdempotencyKey != "" {
+		o.KeyName, o.KeyValue = cmp.Or(g.IdempotencyHeader, "Idempotency-Key"), g.IdempotencyKey
 	}
-	r.addKey(t, g.Group)
-	t.Auth = authOf(g, u)
-	return t, nil
+	return o
+}
+
+// commonSettings are those of every exchange of the group.
+func (g *prepared) commonSettings() *exchange.Settings {
+	return &exchange.Settings{
+		Client:           g.client,
+		RateLimitHeaders: g.RateLimitHeaders,
+		MaxFileSize:      g.MaxFileSize,
+		ExpectTimeout:    g.Expect100Timeout,
+		IgnoreLength:     g.IgnoreContentLength,
+		Raw:              g.Raw,
+		AsCurl:           g.AsCurl,
+		LimitRate:        g.LimitRate,
+		LowSpeed:         exchange.LowSpeed{Limit: g.SpeedLimit, Time: g.SpeedTime},
+		HeadOnly:         g.Head && g.request.Method != "HEAD",
+		NoConnectBlocks:  g.SuppressConnectHeaders,
+		HTTP09:           g.HTTP09,
+		Poll:             g.Poll,
+	}
 }
 
 // parseURL reads one URL as its group does.
@@ -200,23 +249,19 @@ func (r *run) parseURL(g *flags.Group, text string) (*request.URL, error) {
 	return request.ParseURL(text, cmp.Or(g.ProtoDefault, "http"), g.PathAsIs)
 }
 
-// addBody sets what the body's kind says of it: -T's file, or the group's own.
-func (r *run) addBody(t *request.Template, g *prepared, arg flags.URLArg) error {
-	if arg.HasUpload {
-		body, err := request.FromUpload(arg.Upload, g.files)
-		if err != nil {
+// addUpload makes -T's file the body.
+func addUpload(o *request.Options, g *prepared, arg flags.URLArg) error {
+	body, err := request.FromUpload(arg.Upload, g.files)
+	if err != nil {
+		return err
+	}
+	if g.ContinueFile || g.ContinueAt > 0 {
+		// What the server has is not asked for: "-C -" goes on from the start.
+		if body, o.ContentRange, err = request.From(body, g.ContinueAt); err != nil {
 			return err
 		}
-		if g.ContinueFile || g.ContinueAt > 0 {
-			// What the server has is not asked for: "-C -" goes on from the start.
-			if body, t.ContentRange, err = request.From(body, g.ContinueAt); err != nil {
-				return err
-			}
-		}
-		t.Body, t.Upload = body, true
-		return nil
 	}
-	t.ContentType = g.contentType
+	o.Method, o.Body, o.Upload, o.ContentType = methodOf(g.Group, arg), body, true, ""
 	return nil
 }
 
@@ -228,16 +273,10 @@ func uploadName(name string) string {
 	return name
 }
 
-func (r *run) addKey(t *request.Template, g *flags.Group) {
-	if g.IdempotencyKey == "" {
-		return
-	}
-	t.KeyName = cmp.Or(g.IdempotencyHeader, "Idempotency-Key")
-	t.KeyValue = g.IdempotencyKey
-	if g.IdempotencyKey == "auto" {
-		t.KeyValue = r.newUUID(uuid.NewRandomFromReader)
-	}
-}
+// drawsKeys: each operation has an idempotency key of its own.
+func (g *prepared) drawsKeys() bool { return g.IdempotencyKey == "auto" }
+
+func (r *run) newKey() string { return r.newUUID(uuid.NewRandomFromReader) }
 
 func authOf(g *prepared, u *request.URL) request.Auth {
 	auth := request.Auth{Bearer: g.Bearer, Lookup: g.lookup, Schemes: schemes(g.Basic, g.Digest), SigV4: g.sigV4}

@@ -73,7 +73,7 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 		ExitCode: int(code), Attempts: len(rec.Attempts), Reason: string(rec.Reason),
 		TimeOperation: rec.Elapsed, TimeWaited: rec.Waited, Version: "bide/" + version,
 	}
-	if op.template != nil {
+	if op.template.URL != nil {
 		v.URLEffective, v.Method, v.Scheme = op.template.URL.String(), op.template.Method, op.template.URL.Scheme
 	}
 	if op.output != nil {

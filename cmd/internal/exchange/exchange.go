@@ -38,15 +38,41 @@ type Client struct {
 // Operation is one URL's exchange across attempts: it remembers where the next
 // attempt starts (R1.2). One goroutine at a time.
 type Operation struct {
-	Client           *Client
-	Template         *request.Template
-	Policy           *retry.Policy // not nil: for the wait on a 3xx (R5.6) and what is transient
-	Origin           string        // of the Template's URL; "" when it is not known yet
-	RateLimitHeaders bool          // R5.7
-	// SettingsFor takes the place of the Client's; nil leaves it.
-	SettingsFor func(t transport.Target) (*transport.Settings, error)
+	*Settings
+	Template *request.Template
+	Policy   *retry.Policy // not nil: for the wait on a 3xx (R5.6) and what is transient
+	Origin   string        // of the Template's URL; "" when it is not known yet
 	// Remaining is what is left of the deadline, for waits between hops; nil none.
 	Remaining func() (left time.Duration, bounded bool)
+	// Continue lets an attempt go on from where the body of the one before it
+	// broke off: the caller keeps what Deliver wrote until then.
+	Continue bool
+	// Resume is what the next attempt goes on from; Deliver sets it. nil: it
+	// begins from zero.
+	Resume *Resume
+	// From is what an earlier run left (-C), where attempts begin that have
+	// nothing better; nil, also once the server has another body: from zero. It
+	// may be without a validator: then, as in curl, only a part that begins there
+	// is accepted.
+	From *Resume
+	// Uploaded, when not nil, counts the bytes of request bodies as they go out.
+	Uploaded *atomic.Int64
+
+	sessions map[string]*auth.Session // by origin; "" is the proxy's
+
+	asking bool // Monitor has been called: requests ask for a state
+	begun  bool
+	start  *hopState // of the next attempt; nil: the template's request
+	began  time.Duration
+}
+
+// Settings are what Operations of one kind share. They are not changed while one
+// of these runs.
+type Settings struct {
+	Client           *Client
+	RateLimitHeaders bool // R5.7
+	// SettingsFor takes the place of the Client's; nil leaves it.
+	SettingsFor func(t transport.Target) (*transport.Settings, error)
 	// MaxFileSize stops a larger body (class size), counted as it is delivered; 0 none.
 	MaxFileSize int64
 	// LimitRate is how many bytes a second are sent and received at most; 0 any.
@@ -68,26 +94,6 @@ type Operation struct {
 	HTTP09       bool // --http0.9
 	// Poll follows a 303 to the result of what was accepted; see Monitor.
 	Poll bool
-	// Continue lets an attempt go on from where the body of the one before it
-	// broke off: the caller keeps what Deliver wrote until then.
-	Continue bool
-	// Resume is what the next attempt goes on from; Deliver sets it. nil: it
-	// begins from zero.
-	Resume *Resume
-	// From is what an earlier run left (-C), where attempts begin that have
-	// nothing better; nil, also once the server has another body: from zero. It
-	// may be without a validator: then, as in curl, only a part that begins there
-	// is accepted.
-	From *Resume
-	// Uploaded, when not nil, counts the bytes of request bodies as they go out.
-	Uploaded *atomic.Int64
-
-	sessions map[string]*auth.Session // by origin; "" is the proxy's
-
-	asking bool      // Monitor has been called: requests ask for a state
-	start  *hopState // of the next attempt; nil: the template's request
-	began  time.Duration
-	begun  bool
 }
 
 // Attempt makes attempt number n. The Response is never nil: without a usable

@@ -38,7 +38,7 @@ func template(t *testing.T, method, url, body string) *request.Template {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tpl := &request.Template{URL: u, Method: method, UserAgent: "curl/7.88.1", Accept: "*/*", Follow: true, MaxRedirects: 50}
+	tpl := &request.Template{URL: u, Options: &request.Options{Method: method, UserAgent: "curl/7.88.1", Accept: "*/*", Follow: true, MaxRedirects: 50}}
 	if body != "" {
 		tpl.Body, tpl.ContentType = request.Bytes(body), "application/x-www-form-urlencoded"
 	}
@@ -47,7 +47,7 @@ func template(t *testing.T, method, url, body string) *request.Template {
 
 // operation is an Operation with the default policy.
 func operation(c *Client, tpl *request.Template) *Operation {
-	return &Operation{Client: c, Template: tpl, Policy: policy()}
+	return &Operation{Settings: &Settings{Client: c}, Template: tpl, Policy: policy()}
 }
 
 func policy() *retry.Policy {

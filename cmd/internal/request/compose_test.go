@@ -136,7 +136,7 @@ func template(t *testing.T, url string, c composeCase) (*request.Template, reque
 	if err != nil {
 		t.Fatal(err)
 	}
-	tm := &request.Template{URL: u, Method: "GET", UserAgent: "bide", Accept: "*/*"}
+	tm := &request.Template{URL: u, Options: &request.Options{Method: "GET", UserAgent: "bide", Accept: "*/*"}}
 	if tm.Headers, err = request.ParseHeaders(c.hs, nil); err != nil {
 		t.Fatal(err)
 	}

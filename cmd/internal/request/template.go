@@ -11,7 +11,13 @@ import (
 // Template is one operation's request, frozen before attempt 1 (R7.3). It is
 // shared by attempts and never changed.
 type Template struct {
-	URL         *URL
+	URL *URL
+	*Options
+}
+
+// Options are all of a Template but its URL. Operations that differ in nothing
+// else share them: they are not changed once a Template has them.
+type Options struct {
 	Method      string // what is sent first
 	MethodGiven bool   // by -X: kept across redirects, as curl does
 	Headers     []HeaderLine
