@@ -173,7 +173,7 @@ func (m *maker) dialTCP(ctx context.Context, a netip.AddrPort) (*net.TCPConn, er
 	return m.dialFrom(ctx, &d, netip.AddrPort{}, a)
 }
 
-// dialFrom dials with the socket's options set.
+// dialFrom dials with the socket's options set. An invalid from is any address.
 func (m *maker) dialFrom(ctx context.Context, d *net.Dialer, from, a netip.AddrPort) (*net.TCPConn, error) {
 	if !m.s.NoKeepalive {
 		idle := m.s.KeepaliveTime
@@ -182,10 +182,14 @@ func (m *maker) dialFrom(ctx context.Context, d *net.Dialer, from, a netip.AddrP
 		}
 		d.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: idle, Interval: idle, Count: cmp.Or(m.s.KeepaliveCount, -1)}
 	}
-	tcp, err := d.DialTCP(ctx, "tcp", from, a)
+	if from.IsValid() {
+		d.LocalAddr = net.TCPAddrFromAddrPort(from)
+	} // else not even any port is bound to: the system finds one when it connects
+	conn, err := d.DialContext(ctx, "tcp", a.String())
 	if err != nil {
 		return nil, err
 	}
+	tcp := conn.(*net.TCPConn)
 	if m.s.Nagle {
 		_ = tcp.SetNoDelay(false)
 	}

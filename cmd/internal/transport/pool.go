@@ -56,12 +56,15 @@ type idleConn struct {
 // *Error with its class; Facts of a failed dial are in Error.Facts. ctx bounds
 // the making of the connection, not its use.
 func (p *Pool) Get(ctx context.Context, t Target, s *Settings, tr Trace) (*Conn, error) {
-	m := &maker{pool: p, s: s, trace: tr, route: p.route(t, s), began: p.mono()}
+	r, now := p.route(t, s), p.mono()
+	if ctx.Err() == nil {
+		if c := p.reuse(r.key, now, tr); c != nil {
+			return c, nil
+		}
+	}
+	m := &maker{pool: p, s: s, trace: tr, route: r, began: now}
 	if err := m.stopped(ctx, retry.PhaseResolve); err != nil {
 		return nil, err
-	}
-	if c := p.reuse(m.route.key, tr); c != nil {
-		return c, nil
 	}
 	m.facts = &Facts{Number: p.number(), ProxyUsed: m.route.proxy != nil}
 	c, err := m.make(ctx)
@@ -132,7 +135,7 @@ func (p *Pool) keep(c *Conn) *Conn {
 
 // reuse returns a connection with that key on which nothing has happened since
 // it was given back, or nil.
-func (p *Pool) reuse(key string, tr Trace) *Conn {
+func (p *Pool) reuse(key string, now time.Duration, tr Trace) *Conn {
 	for {
 		i, ok := p.take(key)
 		if !ok {
@@ -140,7 +143,7 @@ func (p *Pool) reuse(key string, tr Trace) *Conn {
 		}
 		c := i.conn
 		c.trace = tr
-		if p.mono()-i.since <= maxIdleAge && c.alive() {
+		if now-i.since <= maxIdleAge && c.alive() {
 			c.forgetTimes()
 			if tr != nil {
 				tr.Info("Re-using existing connection #" + strconv.FormatInt(c.Facts.Number, 10) + " with " + c.side() + " " + c.host)
