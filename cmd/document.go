@@ -74,7 +74,7 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 		Hops:        make([]render.Hop, 0, len(r.Hops)),
 		Class:       optional(string(a.Outcome.Class)), Phase: string(a.Outcome.Phase), Sent: string(a.Outcome.Sent),
 		Headers:   make(map[string]string),
-		SentBytes: r.SentBytes, ReceivedBytes: r.ReceivedBytes,
+		SentBytes: r.SentBytes(), ReceivedBytes: r.ReceivedBytes,
 		Checksum: op.checksumOf(r),
 		Until:    op.describeVerdict(r), Server: describeServer(a.Outcome.Server), Decision: describeDecision(a),
 	}
@@ -121,9 +121,9 @@ func dialCause(err error) string {
 func (op *operation) describeHop(h *exchange.Hop) render.Hop {
 	d := render.Hop{
 		Method: h.Method, URL: op.run.redactor.URL(h.URL.String()),
-		RemoteAddress: optional(h.Remote), Protocol: optional(h.Proto), ConnectionReused: h.Reused,
-		DNSMS: phase(h.DNS), ConnectMS: phase(h.Connect), TLSMS: phase(h.TLSTime), SendMS: phase(h.Send),
-		FirstByteMS: phase(h.FirstByte), BodyMS: phase(h.Body), TotalMS: render.MS(h.Total),
+		RemoteAddress: optional(h.Facts.Remote), Protocol: optional(h.Proto), ConnectionReused: h.Reused,
+		DNSMS: phase(h.Facts.DNS), ConnectMS: phase(h.Facts.Connect), TLSMS: phase(h.Facts.TLSTime), SendMS: phase(h.Send()),
+		FirstByteMS: phase(h.FirstByte()), BodyMS: phase(h.Body()), TotalMS: render.MS(h.Total()),
 		WaitMS: phase(h.Wait),
 	}
 	if h.Status != 0 {
@@ -132,10 +132,10 @@ func (op *operation) describeHop(h *exchange.Hop) render.Hop {
 	if h.Location != "" {
 		d.Location = optional(op.run.redactor.Location(h.Location))
 	}
-	if h.TLS != nil {
+	if facts := h.Facts.TLS; facts != nil {
 		d.TLS = &render.TLS{
-			Version: h.TLS.Version, Cipher: h.TLS.Cipher, ALPN: optional(h.TLS.ALPN),
-			Issuer: op.run.redactor.Text(h.TLS.Issuer), NotAfter: render.Time{Time: h.TLS.NotAfter},
+			Version: facts.Version, Cipher: facts.Cipher, ALPN: optional(facts.ALPN),
+			Issuer: op.run.redactor.Text(facts.Issuer), NotAfter: render.Time{Time: facts.NotAfter},
 		}
 	}
 	return d

@@ -316,7 +316,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 		r.console.notice(notice)
 	}
 	if f := op.final(); f != nil && f.Overtook && f.Status < 300 {
-		r.console.notice(fmt.Sprintf("the answer came when %d bytes of the request's body were sent; the server took no more", f.Hops[len(f.Hops)-1].BodyOut))
+		r.console.notice(fmt.Sprintf("the answer came when %d bytes of the request's body were sent; the server took no more", f.Hops[len(f.Hops)-1].Timing.BodyOut))
 	}
 	if err := op.writeOut(rec, code, doc); err != nil {
 		return op.lateFailure(code, err)

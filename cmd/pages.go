@@ -205,7 +205,7 @@ func (pg *page) behind(r *exchange.Response) (*request.URL, error) {
 		return nil, nil
 	}
 	pg.seen[sha256.Sum256([]byte(pg.requested().Absolute()))] = struct{}{}
-	next, err := r.URL.Resolve(target)
+	next, err := r.URL().Resolve(target)
 	if err != nil {
 		return nil, err
 	}
@@ -241,8 +241,8 @@ func nextTarget(r *exchange.Response) (string, bool) {
 			continue
 		}
 		if l.HasAnchor {
-			from, err := r.URL.Resolve(l.Anchor)
-			if err != nil || from.Absolute() != r.URL.Absolute() || from.Fragment != "" {
+			from, err := r.URL().Resolve(l.Anchor)
+			if err != nil || from.Absolute() != r.URL().Absolute() || from.Fragment != "" {
 				continue
 			}
 		}

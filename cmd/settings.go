@@ -48,6 +48,9 @@ func (r *run) settings(g *flags.Group) (func(transport.Target) (*transport.Setti
 	if err != nil {
 		return nil, err
 	}
+	if len(proxies)+len(bad) == 0 && direct.PreProxy == nil {
+		return func(transport.Target) (*transport.Settings, error) { return direct, nil }, nil
+	}
 	exempted := direct
 	if direct.PreProxy != nil {
 		bare := *direct

@@ -44,7 +44,7 @@ func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Ou
 	for i, f := range r.Header {
 		answer.Header[i] = until.Field{Name: f.Name, Value: f.Value}
 	}
-	if !eventStream(r) && r.Method != "HEAD" { // the one has no end to read up to, the other no body
+	if !eventStream(r) && r.Method() != "HEAD" { // the one has no end to read up to, the other no body
 		var err error
 		if answer.Body, answer.Whole, err = r.Preview(ctx, until.BodyLimit); err != nil {
 			return op.brokenAhead(ctx, r, o)

@@ -108,12 +108,7 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 func fillResponse(v *writeout.Values, r *exchange.Response) {
 	v.Status, v.NumRedirects, v.RedirectURL = r.Status, r.Redirects, r.RedirectURL
 	v.HTTPVersion = strings.TrimSuffix(strings.TrimPrefix(r.Proto, "HTTP/"), ".0")
-	if r.URL != nil {
-		v.URLEffective, v.Scheme = r.URL.String(), r.URL.Scheme
-	}
-	if r.Method != "" {
-		v.Method = r.Method
-	}
+	v.URLEffective, v.Scheme, v.Method = r.URL().String(), r.URL().Scheme, r.Method()
 	for _, f := range r.Header {
 		v.Headers = append(v.Headers, writeout.Header{Name: f.Name, Value: f.Value})
 		if strings.EqualFold(f.Name, "Content-Type") {
@@ -126,10 +121,10 @@ func fillResponse(v *writeout.Values, r *exchange.Response) {
 		if i == 0 {
 			start = h.Start
 		}
-		v.SizeHeader += h.HeaderIn
-		v.SizeRequest += h.HeaderOut
-		if h.BodyOut <= sentWithHead && h.Method != "PUT" {
-			v.SizeRequest += h.BodyOut
+		v.SizeHeader += h.Timing.HeadIn
+		v.SizeRequest += h.Timing.HeadOut
+		if h.Timing.BodyOut <= sentWithHead && h.Method != "PUT" {
+			v.SizeRequest += h.Timing.BodyOut
 		}
 		if !h.Reused {
 			for _, block := range h.Facts.ProxyBlocks {
@@ -148,10 +143,10 @@ func fillResponse(v *writeout.Values, r *exchange.Response) {
 }
 
 func fillHop(v *writeout.Values, h *exchange.Hop, start time.Duration) {
-	v.RemoteIP, v.RemotePort = splitAddress(h.Remote)
-	v.LocalIP, v.LocalPort = splitAddress(h.Local)
+	v.RemoteIP, v.RemotePort = splitAddress(h.Facts.Remote)
+	v.LocalIP, v.LocalPort = splitAddress(h.Facts.Local)
 	v.Referer = h.Referer
-	v.SizeUpload, v.SizeDownload = h.BodyOut, h.BodyIn // of the last request alone, as curl counts
+	v.SizeUpload, v.SizeDownload = h.Timing.BodyOut, h.BodyIn // of the last request alone, as curl counts
 	v.HTTPConnect = h.Facts.ProxyStatus
 	v.SSLVerifyResult = h.Facts.VerifyResult
 	v.TimeNameLookup = since(start, h.Facts.LookedUp)
@@ -159,10 +154,10 @@ func fillHop(v *writeout.Values, h *exchange.Hop, start time.Duration) {
 	v.TimeAppConnect = since(start, h.Facts.TLSDone)
 	v.TimePreTransfer = since(start, h.Timing.Start)
 	v.TimeStartTransfer = since(start, h.Timing.FirstByte)
-	if h.TLS != nil {
-		v.NumCerts = len(h.TLS.Chain)
+	if tls := h.Facts.TLS; tls != nil {
+		v.NumCerts = len(tls.Chain)
 		var text strings.Builder
-		for _, der := range h.TLS.Chain {
+		for _, der := range tls.Chain {
 			_ = pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: der}) // a strings.Builder does not fail
 		}
 		v.Certs = text.String()

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/request"
@@ -19,39 +21,57 @@ import (
 type hopState struct {
 	url       *request.URL
 	method    string
-	body      bool // the template's body goes along
-	key       bool // the idempotency key may go along (R7.6)
-	left      bool // the first origin was left on the way, without --location-trusted
-	noExpect  bool // after a 417
+	body      bool  // the template's body goes along
+	key       bool  // the idempotency key may go along (R7.6)
+	left      bool  // the first origin was left on the way, without --location-trusted
+	noExpect  bool  // after a 417
+	redirects int32 // followed so far
 	referer   string
-	redirects int // followed so far
 }
 
 func firstHop(t *request.Template) hopState {
 	return hopState{url: t.URL, method: t.Method, body: t.Body != nil, key: t.KeyName != ""}
 }
 
-// attempt is one try: a chain of hops.
+// attempt is one try: a chain of hops. What most of them need once lies in it
+// and not behind a pointer: it is as long-lived as the Response.
 type attempt struct {
 	op  *Operation
 	ctx context.Context
-	r   *Response
 	at  hopState
+	// challenges answered so far: a server that always has another is given up.
+	challenges int32
 	// http10: an answer was in HTTP/1.0.
 	http10 bool
-	// challenges answered so far: a server that always has another is given up.
-	challenges int
+
+	r     Response
+	hop   [1]Hop    // room for the first of r.Hops,
+	block [1][]byte // and of r.Blocks
+	first answer
 }
 
 // answer is a hop that was answered, its body unread.
 type answer struct {
 	resp  *wire.Response
+	auth  challengeable
 	keyed bool
-	auth  credentials // what it was sent with
 	// expected: the request asked for 100 (Continue).
 	expected bool
-	live     *live
-	body     live // what live points to
+	live     live
+}
+
+func (o *Operation) newAttempt(ctx context.Context, now time.Duration) *attempt {
+	a := &attempt{op: o, ctx: ctx, at: firstHop(o.Template), r: Response{Length: -1, began: now}}
+	a.r.at, a.r.Hops, a.r.Blocks = &a.at, a.hop[:0], a.block[:0]
+	return a
+}
+
+// newAnswer gives the place for an answer.
+func (a *attempt) newAnswer() *answer {
+	if a.first.resp == nil {
+		return &a.first
+	}
+	return new(answer)
 }
 
 // run makes hops until one is final.
@@ -134,7 +154,9 @@ func (a *attempt) outcome(x *answer) retry.Outcome {
 		o.Sent = retry.SentUnprocessed
 	}
 	o.Replayed = strings.EqualFold(strings.Trim(fields.get("Idempotent-Replayed"), " \t"), "true")
-	o.Server, o.RateLimited = httpretry.ReadServer(fields.values, a.op.Client.Clock.Wall(), a.op.RateLimitHeaders)
+	if a.op.RateLimitHeaders || fields.has("Retry-After") { // mostly there is nothing to read
+		o.Server, o.RateLimited = httpretry.ReadServer(fields.values, a.op.Client.Clock.Wall(), a.op.RateLimitHeaders)
+	}
 	return o
 }
 
@@ -235,8 +257,7 @@ func (a *attempt) refused(o retry.Outcome, err error) retry.Outcome {
 
 // final takes the answer as the attempt's.
 func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
-	r, op := a.r, a.op
-	r.at = a.at
+	r, op := &a.r, a.op
 	if op.Resume != nil && a.judge(x, &o) {
 		r.ReceivedBytes = r.Received()
 		return o
@@ -247,16 +268,15 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 		o.Err = undecodable(words(fmt.Sprintf("Unsolicited Transfer-Encoding (%.40q) found", x.resp.Codings[n-1])))
 		return o
 	}
-	r.live = x.live
+	r.live = &x.live
 	r.ReceivedBytes = r.Received()
 	if s := o.Status; s == 408 || s == 421 {
 		x.live.spent = true // R3.5
 	}
 	if !op.Raw {
 		r.live.codings = bodyCodings(x.resp, op.Template.Compressed)
-		r.Coding = strings.Join(contentCodings(r.live.codings), ", ")
 	}
-	x.live.op, x.live.rest = op, a.resumable(x, x.live)
+	r.live.resumes = a.resumes(x)
 	limit := op.MaxFileSize
 	if limit > 0 && (x.resp.Vast || x.resp.Length > limit-r.ResumedFrom) && o.Class == retry.ClassNone {
 		x.live.settle()
@@ -264,7 +284,7 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 		return o
 	}
 	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit-r.ResumedFrom || len(r.live.codings) > 0) {
-		r.live.limit = limit // of an error's body, only what is delivered counts
+		r.live.capped = true // of an error's body, only what is delivered counts
 	}
 	return o
 }
@@ -285,6 +305,10 @@ type fieldsOf []wire.Field
 // named compares names in any case; those of one length alone can be the same.
 func named(f *wire.Field, name string) bool {
 	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
+}
+
+func (f fieldsOf) has(name string) bool {
+	return slices.ContainsFunc(f, func(l wire.Field) bool { return named(&l, name) })
 }
 
 func (f fieldsOf) get(name string) string {

@@ -32,7 +32,7 @@ func TestAttempt(t *testing.T) {
 			o.Sent != retry.SentMaybe || o.Phase != retry.PhaseDone || o.Origin != s.URL {
 			t.Errorf("body %q, outcome %+v", body, o)
 		}
-		if r.Status != 200 || r.Proto != "HTTP/1.1" || r.Reason != "OK" || r.Length != 5 || r.SentBytes != 4 || r.ReceivedBytes != 5 || r.Received() != 5 {
+		if r.Status != 200 || r.Proto != "HTTP/1.1" || r.Length != 5 || r.SentBytes() != 4 || r.ReceivedBytes != 5 || r.Received() != 5 {
 			t.Errorf("response %+v", r)
 		}
 		if len(r.Blocks) != 1 || !bytes.HasPrefix(r.Blocks[0], []byte("HTTP/1.1 200 OK\r\n")) || !bytes.HasSuffix(r.Blocks[0], []byte("\r\n\r\n")) {
@@ -42,16 +42,16 @@ func TestAttempt(t *testing.T) {
 			t.Fatalf("hops %+v, dials %+v", r.Hops, r.Dials)
 		}
 		h := r.Hops[0]
-		if h.Remote != s.Host+":"+s.Port || h.Local == "" || h.Reused || h.Status != 200 || h.HeaderOut == 0 || h.HeaderIn != int64(len(r.Blocks[0])) ||
-			h.Total < h.Connect+h.Send+h.FirstByte || h.Total <= 0 || h.Body < 0 || h.URL != r.URL {
+		if h.Facts.Remote != s.Host+":"+s.Port || h.Facts.Local == "" || h.Reused || h.Status != 200 || h.Timing.HeadOut == 0 || h.Timing.HeadIn != int64(len(r.Blocks[0])) ||
+			h.Total() < h.Facts.Connect+h.Send()+h.FirstByte() || h.Total() <= 0 || h.Body() < 0 || h.URL != r.URL() {
 			t.Errorf("hop %+v", h)
 		}
 	})
 	t.Run("bytes_of_each_hop", func(t *testing.T) {
 		s := retrytest.Serve(t, "/a: 307 location=/b body=away\n/b: 200 body=here!")
 		r, _, _ := get(t, operation(client(t, retry.SystemClock(), transport.Settings{}), template(t, "PUT", s.URL+"/a", "data")))
-		if h := r.Hops; len(h) != 2 || h[0].BodyOut != 4 || h[0].BodyIn != 4 || h[1].BodyOut != 4 || h[1].BodyIn != 5 || r.SentBytes != 8 || r.ReceivedBytes != 9 {
-			t.Errorf("hops %+v, sent %d, received %d", h, r.SentBytes, r.ReceivedBytes)
+		if h := r.Hops; len(h) != 2 || h[0].Timing.BodyOut != 4 || h[0].BodyIn != 4 || h[1].Timing.BodyOut != 4 || h[1].BodyIn != 5 || r.SentBytes() != 8 || r.ReceivedBytes != 9 {
+			t.Errorf("hops %+v, sent %d, received %d", h, r.SentBytes(), r.ReceivedBytes)
 		}
 	})
 	t.Run("classes_of_statuses", func(t *testing.T) {

@@ -17,7 +17,12 @@ type credentials struct {
 	own                bool
 	signature          []request.Field // lines that belong to authorization
 	proxyAuthorization string
-	server, proxy      *auth.Session // nil: no challenge can be answered
+	challengeable
+}
+
+// challengeable is what an answer's challenge has to do with.
+type challengeable struct {
+	server, proxy *auth.Session // nil: no challenge can be answered
 	// probing: the hop waits for a challenge, its body stays back. The flags say
 	// whose challenge.
 	probing                     bool

@@ -12,8 +12,7 @@ import (
 // sent, so there is no hop (R1.1). The Response is never nil.
 func (o *Operation) Connect(ctx context.Context, _ int) (*Response, retry.Outcome) {
 	clock := o.Client.Clock
-	a := &attempt{op: o, ctx: ctx, r: &Response{Length: -1, began: clock.Mono()}, at: firstHop(o.Template)}
-	a.r.URL = a.at.url
+	a := o.newAttempt(ctx, clock.Mono())
 	settings, err := a.settings()
 	if err == nil {
 		err = a.connect(settings)
@@ -21,9 +20,9 @@ func (o *Operation) Connect(ctx context.Context, _ int) (*Response, retry.Outcom
 	if err != nil {
 		outcome := a.broke(err)
 		o.tell(outcome)
-		return a.r, outcome
+		return &a.r, outcome
 	}
-	return a.r, retry.Outcome{
+	return &a.r, retry.Outcome{
 		Sent: retry.SentNothing, Phase: retry.PhaseDone, Origin: a.at.url.Origin(), SeenAt: clock.Mono(), Total: -1,
 	}
 }

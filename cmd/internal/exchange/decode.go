@@ -50,16 +50,6 @@ func bodyCodings(resp *wire.Response, compressed bool) []string {
 	return list
 }
 
-// contentCodings are those of the list that are no transfer codings.
-func contentCodings(list []string) []string {
-	for i, name := range list {
-		if strings.HasPrefix(name, transferMark) {
-			return list[:i]
-		}
-	}
-	return list
-}
-
 // decode takes the codings off, the last first. Its errors are src's own, or of
 // class decode (exit 61), or truncated where a coded stream ends early.
 func decode(src io.Reader, codings []string) (io.Reader, error) {

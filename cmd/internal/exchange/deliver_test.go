@@ -46,7 +46,7 @@ func TestDeliver(t *testing.T) {
 			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
-			if r.ReceivedBytes != 3<<20 || r.Hops[0].Body <= 0 || r.Hops[0].Total < r.Hops[0].Body {
+			if r.ReceivedBytes != 3<<20 || r.Hops[0].Body() <= 0 || r.Hops[0].Total() < r.Hops[0].Body() {
 				t.Errorf("received %d, hop %+v", r.ReceivedBytes, r.Hops[0])
 			}
 		})

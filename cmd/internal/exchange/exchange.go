@@ -104,22 +104,15 @@ type Settings struct {
 // ctx bounds the attempt up to its return; the body is bound to the ctx of
 // Deliver.
 func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcome) {
+	now := o.Client.Clock.Mono()
 	if !o.begun {
-		o.begun, o.began = true, o.Client.Clock.Mono()
+		o.begun, o.began = true, now
 	}
 	if o.Resume == nil {
 		o.Resume = o.From
 	}
-	// They live and die together.
-	made := &struct {
-		a attempt
-		r Response
-	}{attempt{op: o, ctx: ctx}, Response{Length: -1, began: o.Client.Clock.Mono()}}
-	a := &made.a
-	a.r = &made.r
-	if o.start == nil {
-		a.at = firstHop(o.Template)
-	} else {
+	a := o.newAttempt(ctx, now)
+	if o.start != nil {
 		a.at = *o.start
 	}
 	outcome := a.run()
@@ -128,7 +121,7 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 		outcome.Resumable, outcome.Progress, outcome.Total = true, o.Resume.Offset, o.Resume.Total
 	}
 	o.tell(outcome)
-	return a.r, outcome
+	return &a.r, outcome
 }
 
 // MovedTo is the origin at which the next attempt starts where that is another
@@ -154,11 +147,8 @@ func (o *Operation) tell(outcome retry.Outcome) {
 // Response is the last hop's answer, and the facts of the whole attempt. Its
 // fields are settled when Attempt, Deliver and Discard return.
 type Response struct {
-	URL           *request.URL // of the last hop
-	Method        string
 	Proto         string
 	Status        int
-	Reason        string
 	Header        []wire.Field
 	Length        int64    // of the body as announced, -1 unknown
 	Blocks        [][]byte // every raw header block in order: CONNECT, 1xx, redirects, 401, the final one; after Deliver the trailers
@@ -166,50 +156,71 @@ type Response struct {
 	Dials         []transport.Dial
 	RedirectURL   string // where a redirect that was not followed would have gone
 	Redirects     int
-	SentBytes     int64  // bodies of all hops
-	ReceivedBytes int64  // body bytes, all hops, as far as read when Attempt or Deliver returned
-	Coding        string // content coding decoded, "" none
+	ReceivedBytes int64 // body bytes, all hops, as far as read when Attempt or Deliver returned
 	// Continued: the body goes on at byte ResumedFrom, where the one before it
 	// broke off; a 416 says that nothing is missing, and there is no body.
-	Continued   bool
+	Continued bool
+	// Overtook: the answer is whole, but the request's body did not go out whole.
+	Overtook    bool
 	ResumedFrom int64
 	Validator   string // of a body that is continued
-	// Overtook: the answer is whole, but the request's body did not go out whole.
-	Overtook bool
 
 	began time.Duration // instant of the attempt's start
-	at    hopState      // of the last hop
+	at    *hopState     // of the last hop
 	past  atomic.Int64  // body bytes of the hops before the last
 	live  *live         // the unread body; nil none
 }
 
 // Hop is one request of the attempt (contract §1).
 type Hop struct {
-	Method  string
-	URL     *request.URL
-	Remote  string
-	Local   string
-	Proto   string
-	TLS     *transport.TLSFacts
-	Reused  bool
-	Facts   *transport.Facts
-	DNS     time.Duration // durations of the phases; 0 where there was none
-	Connect time.Duration
-	TLSTime time.Duration
-	Send    time.Duration
-	// FirstByte is the wait from the request's last byte to the answer's first.
-	FirstByte           time.Duration
-	Body                time.Duration
-	Total               time.Duration
-	Start               time.Duration // instant
-	Timing              wire.Timing
-	Status              int
-	Referer             string        // as sent, "" none
-	Location            string        // as received
-	Wait                time.Duration // before the next hop (R5.6, R4.12); 0 none
-	HeaderOut, HeaderIn int64
-	BodyOut, BodyIn     int64 // as they went over the wire; BodyIn as far as read, as in ReceivedBytes
-	Err                 error
+	Method   string
+	URL      *request.URL
+	Facts    *transport.Facts // of its connection
+	Reused   bool
+	Proto    string
+	Status   int
+	Referer  string        // as sent, "" none
+	Location string        // as received
+	Start    time.Duration // instant
+	End      time.Duration // instant of its body's end, or of the last that was seen of it
+	Timing   wire.Timing   // with what went over the wire
+	BodyIn   int64         // as it came over the wire, as far as read, as in ReceivedBytes
+	Wait     time.Duration // before the next hop (R5.6, R4.12); 0 none
+	Err      error         // why there is no answer; nil where there is one
+}
+
+// Send is how long the request took to go out whole; 0 where it did not.
+func (h *Hop) Send() time.Duration { return max(h.Timing.Sent-h.Timing.Start, 0) }
+
+// FirstByte is the wait from the request's last byte to the answer's first: 0
+// where the answer overtook it.
+func (h *Hop) FirstByte() time.Duration {
+	return max(h.Timing.FirstByte-max(h.Timing.Sent, h.Timing.Start), 0)
+}
+
+// Body is how long the body took; 0 where it was not delivered.
+func (h *Hop) Body() time.Duration {
+	if h.Err != nil {
+		return 0
+	}
+	return h.End - h.Timing.Head
+}
+
+// Total is the time from Start to End.
+func (h *Hop) Total() time.Duration { return h.End - h.Start }
+
+// URL is that of the last hop.
+func (r *Response) URL() *request.URL { return r.at.url }
+
+// Method is that of the last hop.
+func (r *Response) Method() string { return r.at.method }
+
+// SentBytes is the size of all hops' request bodies, as far as they went out.
+func (r *Response) SentBytes() (n int64) {
+	for i := range r.Hops {
+		n += r.Hops[i].Timing.BodyOut
+	}
+	return n
 }
 
 // Received is the number of body bytes so far, for meters; any goroutine, once
@@ -237,13 +248,13 @@ func (r *Response) Rest() *Resume {
 	if r.live == nil {
 		return nil
 	}
-	return r.live.rest
+	return r.live.rest()
 }
 
 // Whole is the size of the whole body as far as announced, -1 unknown.
 func (r *Response) Whole() int64 {
-	if r.live != nil && r.live.rest != nil {
-		return r.live.rest.Total
+	if l := r.live; l != nil && l.from != nil && l.resumes {
+		return l.from.Total
 	}
 	return r.Length
 }

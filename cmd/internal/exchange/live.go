@@ -21,25 +21,22 @@ const (
 
 // live is a body that is not yet read, and the connection below it.
 type live struct {
-	client *Client
+	op     *Operation
+	r      *Response
 	conn   *transport.Conn
 	body   *wire.Body
 	link   *link
 	upload io.Closer // the request's body; nil none
-	trace  transport.Trace
-	r      *Response
-	hop    int
 
 	src     io.Reader // of the decoded body; nil until it is asked for
 	codings []string  // to be taken off, the outermost last
-	limit   int64     // of the whole body delivered; 0 none
-	rate    int64     // bytes a second at most; 0 any
+	from    *Resume   // what this answer continues; nil: it begins from zero
 	part    int64     // of the body that this answer continues it by; 0 none
-	op      *Operation
-	rest    *Resume // to go on from if the body breaks off (its Offset aside); nil nothing
-	slow    LowSpeed
-	spent   bool // the connection must not be used again (R3.5)
-	taken   bool // Deliver or Discard has it
+	hop     int32     // index of the hop in r.Hops
+	capped  bool      // op.MaxFileSize bounds the whole body delivered
+	resumes bool      // the rest may be asked for if the body breaks off: see rest
+	spent   bool      // the connection must not be used again (R3.5)
+	taken   bool      // Deliver or Discard has it
 }
 
 // settle gives the connection back, or closes it where the body is not whole.
@@ -50,7 +47,7 @@ func (l *live) settle() {
 	l.link.end()
 	closeBodyOf(l)
 	if keep {
-		l.client.Pool.Put(l.conn)
+		l.op.Client.Pool.Put(l.conn)
 		return
 	}
 	_ = l.conn.Close()
@@ -73,7 +70,7 @@ func (l *live) give(wait bool) {
 		return
 	}
 	l.link.unhook()
-	l.client.drain(l, func() { l.r.past.Add(l.body.Received()) })
+	l.op.Client.drain(l, func() { l.r.past.Add(l.body.Received()) })
 }
 
 // drain reads l to its end in the background.
@@ -118,7 +115,7 @@ func (r *Response) Discard() {
 		r.ReceivedBytes = r.Received()
 		l.settle()
 	default:
-		l.client.drain(l, nil)
+		l.op.Client.drain(l, nil)
 	}
 }
 
@@ -142,23 +139,22 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		return o
 	}
 	l.taken = true
-	if l.op != nil && l.op.HeadOnly {
+	if l.op.HeadOnly {
 		l.settle() // the body's end is not waited for: streams may have none
 		return o
 	}
 	l.link.rehook(ctx)
-	stop := l.slow.watch(l.link, l.client.Clock, l.body.Received)
+	stop := l.watch()
 	n, err := l.copyTo(w)
 	if err == nil {
 		err = l.unfinished(n)
 	}
 	stop()
-	now := l.client.Clock.Mono()
+	now := l.op.Client.Clock.Mono()
 	h := &r.Hops[l.hop]
-	h.Body, h.Total = now-h.Timing.Head, now-h.Start
-	if late := l.body.Uploaded() - h.BodyOut; late > 0 { // the answer overtook the upload
-		h.BodyOut += late
-		r.SentBytes += late
+	h.End = now
+	if late := l.body.Uploaded() - h.Timing.BodyOut; late > 0 { // the answer overtook the upload
+		h.Timing.BodyOut += late
 	}
 	h.BodyIn = l.body.Received()
 	if err == nil {
@@ -181,14 +177,23 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	}
 	r.expired(&o)
 	r.held(&o, n)
-	if l.trace != nil {
-		l.trace.Info(o.Err.Error())
+	if trace := l.op.Client.Trace; trace != nil {
+		trace.Info(o.Err.Error())
 	}
 	l.settle()
 	if s, ok := w.(outfile.Sink); ok {
 		o.Committed = s.Committed()
 	}
 	return o
+}
+
+// watch ends the body where it comes too slowly, until stop is called.
+func (l *live) watch() (stop func()) {
+	slow := l.op.LowSpeed
+	if !slow.enabled() {
+		return nothing
+	}
+	return slow.watch(l.link, l.op.Client.Clock, l.body.Received)
 }
 
 // copyTo writes the body, decoded and limited, to w, and tells how much w took.
@@ -203,16 +208,16 @@ func (l *live) copyTo(w io.Writer) (int64, error) {
 // source is the body, decoded and limited; the bare one where nothing looks at
 // the bytes.
 func (l *live) source() (io.Reader, error) {
-	unsized := l.part > 0 && l.r.Length < 0
+	unsized, rate := l.part > 0 && l.r.Length < 0, l.op.LimitRate
 	switch {
 	case l.src != nil:
 		return l.src, nil
-	case len(l.codings) == 0 && l.limit == 0 && l.rate == 0 && !unsized:
+	case len(l.codings) == 0 && !l.capped && rate == 0 && !unsized:
 		return l.body, nil
 	}
 	var src io.Reader = l.body
-	if l.rate > 0 {
-		src = &pacer{ctx: l.link.ctx, clock: l.client.Clock, rate: l.rate, phase: retry.PhaseBody, r: src}
+	if rate > 0 {
+		src = &pacer{ctx: l.link.ctx, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
 	}
 	if len(l.codings) > 0 {
 		var err error
@@ -223,8 +228,8 @@ func (l *live) source() (io.Reader, error) {
 	if unsized {
 		src = &limited{src: src, left: l.part, over: longer}
 	}
-	if l.limit > 0 {
-		src = &limited{src: src, left: l.limit - l.r.ResumedFrom, over: tooLarge}
+	if l.capped {
+		src = &limited{src: src, left: l.op.MaxFileSize - l.r.ResumedFrom, over: tooLarge}
 	}
 	return src, nil
 }

@@ -52,8 +52,8 @@ func (a *attempt) watch(l *link, req *wire.Request) (stop func()) {
 	if op.LimitRate > 0 && req.Body != nil {
 		req.Body = &pacer{ctx: l.ctx, clock: clock, rate: op.LimitRate, phase: retry.PhaseSend, r: req.Body}
 	}
-	if op.LowSpeed.Limit <= 0 {
-		return func() {}
+	if !op.LowSpeed.enabled() {
+		return nothing
 	}
 	sent := &counter{r: req.Body}
 	if req.Body != nil {

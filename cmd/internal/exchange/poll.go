@@ -27,7 +27,7 @@ func (o *Operation) Monitor(r *Response, byBody bool) error {
 		}
 	}
 	if text == "" {
-		if r.Method == "GET" || r.Method == "HEAD" {
+		if r.at.method == "GET" || r.at.method == "HEAD" {
 			o.asking = true
 			return nil
 		}

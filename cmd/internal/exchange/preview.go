@@ -15,11 +15,11 @@ func (r *Response) Preview(ctx context.Context, limit int) (body []byte, whole b
 	switch {
 	case l == nil || l.taken:
 		return nil, true, nil
-	case l.op != nil && l.op.HeadOnly:
+	case l.op.HeadOnly:
 		return nil, false, nil // it is left unread
 	}
 	l.link.rehook(ctx)
-	stop := l.slow.watch(l.link, l.client.Clock, l.body.Received)
+	stop := l.watch()
 	defer stop()
 	src, err := l.source()
 	if err != nil {

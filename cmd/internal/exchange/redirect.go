@@ -46,7 +46,7 @@ func (a *attempt) next(x *answer) (*hopState, error) {
 // follow is the hop after a redirect, if it may be followed.
 func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, error) {
 	t := a.op.Template
-	if t.MaxRedirects >= 0 && a.at.redirects >= t.MaxRedirects {
+	if t.MaxRedirects >= 0 && int(a.at.redirects) >= t.MaxRedirects {
 		if err == nil {
 			a.r.RedirectURL = to.String()
 		}

@@ -213,34 +213,47 @@ func validatorOf(head fieldsOf, now time.Time) string {
 // asksForRest reports whether this hop asks for the rest of a body.
 func (a *attempt) asksForRest() bool { return a.op.Resume != nil && a.at.method == "GET" }
 
-// resumable is what the next attempt may go on from if this answer's body
-// breaks off; nil when it has to begin again.
-func (a *attempt) resumable(x *answer, body *live) *Resume {
+// resumes reports whether the next attempt may ask for the rest of this
+// answer's body if it breaks off, as far as the request tells: see rest.
+func (a *attempt) resumes(x *answer) bool {
 	op := a.op
-	if !op.Continue || op.Raw || len(body.codings) > 0 || op.Template.Range != "" {
-		return nil
+	if !op.Continue || op.Raw || len(x.live.codings) > 0 || op.Template.Range != "" {
+		return false
 	}
 	if a.r.Continued {
-		rest := *op.Resume
+		return true
+	}
+	start := op.start
+	if start == nil {
+		first := firstHop(op.Template)
+		start = &first
+	}
+	return x.resp.Status == 200 && a.at.method == "GET" && start.method == "GET" && !start.body
+}
+
+// rest is what the next attempt may go on from if the body breaks off, its
+// Offset aside; nil when it has to begin again.
+func (l *live) rest() *Resume {
+	if !l.resumes {
+		return nil
+	}
+	head, now := fieldsOf(l.r.Header), l.op.Client.Clock.Wall()
+	if l.from != nil {
+		rest := *l.from
 		if rest.Validator == "" {
-			rest.Validator = validatorOf(x.resp.Header, op.Client.Clock.Wall())
+			rest.Validator = validatorOf(head, now)
 		}
 		return &rest
 	}
-	start := firstHop(op.Template)
-	if op.start != nil {
-		start = *op.start
-	}
-	head := fieldsOf(x.resp.Header)
-	if x.resp.Status != 200 || a.at.method != "GET" || start.method != "GET" || start.body || coded(head) ||
-		hasLine(op.Template.Headers, "Range") || hasLine(op.Template.Headers, "If-Range") {
+	lines := l.op.Template.Headers
+	if coded(head) || hasLine(lines, "Range") || hasLine(lines, "If-Range") {
 		return nil
 	}
-	validator := validatorOf(head, op.Client.Clock.Wall())
+	validator := validatorOf(head, now)
 	if validator == "" {
 		return nil
 	}
-	return &Resume{Total: x.resp.Length, Validator: validator}
+	return &Resume{Total: l.r.Length, Validator: validator}
 }
 
 // judge is what the answer makes of the body that is held. It reports whether
@@ -260,7 +273,7 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 			want.Total = part.total
 		}
 		a.continued(want, o)
-		a.op.Resume, x.live.part = &want, part.size()
+		a.op.Resume, x.live.from, x.live.part = &want, &want, part.size()
 		o.Class = retry.ClassNone
 	case complete:
 		a.continued(want, o)
@@ -293,11 +306,9 @@ func (a *attempt) continued(want Resume, o *retry.Outcome) {
 // can be asked for.
 func (r *Response) held(o *retry.Outcome, n int64) {
 	l := r.live
-	o.Progress, o.Total, o.Resumable = r.ResumedFrom+n, -1, false
-	if l.rest != nil {
-		o.Total = l.rest.Total
-	} else if len(l.codings) == 0 {
-		o.Total = r.Length
+	o.Progress, o.Total, o.Resumable = r.ResumedFrom+n, r.Whole(), false
+	if len(l.codings) > 0 {
+		o.Total = -1
 	}
 	l.op.Resume = nil
 	switch o.Class {
@@ -310,11 +321,12 @@ func (r *Response) held(o *retry.Outcome, n int64) {
 	default:
 		return
 	}
-	if l.rest == nil || l.rest.Validator == "" || o.Progress == 0 || errors.Is(o.Err, errLonger) {
+	rest := l.rest()
+	if rest == nil || rest.Validator == "" || o.Progress == 0 || errors.Is(o.Err, errLonger) {
 		return
 	}
-	o.Resumable = true
-	l.op.Resume = &Resume{Offset: o.Progress, Total: l.rest.Total, Validator: l.rest.Validator}
+	rest.Offset = o.Progress
+	o.Resumable, l.op.Resume = true, rest
 }
 
 // errLonger: a part of a body is not what its Content-Range says.
@@ -326,12 +338,16 @@ func longer() error {
 
 // unfinished is the error of a part that is whole where the body is not.
 func (l *live) unfinished(n int64) error {
-	if l.part == 0 || l.rest == nil || l.rest.Total < 0 && l.rest.Validator == "" || l.rest.Total >= 0 && l.r.ResumedFrom+n >= l.rest.Total {
+	if l.part == 0 {
+		return nil
+	}
+	rest := l.rest()
+	if rest == nil || rest.Total < 0 && rest.Validator == "" || rest.Total >= 0 && l.r.ResumedFrom+n >= rest.Total {
 		return nil
 	}
 	text := "the rest of the body is still to come"
-	if l.rest.Total >= 0 {
-		text = fmt.Sprintf("the part ended with %d bytes of the body remaining", l.rest.Total-l.r.ResumedFrom-n)
+	if rest.Total >= 0 {
+		text = fmt.Sprintf("the part ended with %d bytes of the body remaining", rest.Total-l.r.ResumedFrom-n)
 	}
 	return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody, errors.New(text))
 }

@@ -28,7 +28,6 @@ const maxDead = 32
 // send makes the hop a.at. An idle connection that is found dead before a byte
 // of the request went out is replaced, and is no hop (R1.1).
 func (a *attempt) send() (*answer, error) {
-	a.r.URL, a.r.Method = a.at.url, a.at.method
 	settings, err := a.settings()
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func (a *attempt) send() (*answer, error) {
 // (R1.1b): else one attempt is one, and the policy decides about another.
 func (a *attempt) mayResend(err error) bool {
 	var te *transport.Error
-	if !a.op.AsCurl || !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].HeaderIn > 0 {
+	if !a.op.AsCurl || !errors.As(err, &te) || te.Class != retry.ClassClosed || len(a.r.Hops) == 0 || a.r.Hops[len(a.r.Hops)-1].Timing.HeadIn > 0 {
 		return false
 	}
 	return !a.at.body || a.op.Template.Body.Replay() == nil
@@ -124,9 +123,11 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		return nil, false, err
 	}
 	a.connected(conn)
-	hop := a.newHop(conn, began)
 	req, head := a.compose(conn, settings, creds, body, length)
-	hop.Referer = fieldsOf(req.Header).get("Referer")
+	hop := Hop{
+		Method: a.at.method, URL: a.at.url, Facts: conn.Facts, Reused: conn.Reused,
+		Referer: fieldsOf(req.Header).get("Referer"), Start: began,
+	}
 	l := newLink(a.ctx)
 	stop := a.watch(l, req)
 	resp, timing, err := wire.RoundTrip(l.ctx, conn, req)
@@ -134,20 +135,18 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	if err != nil {
 		l.end()
 		closeBody(body)
-		a.failed(hop, timing, err)
+		a.failed(&hop, timing, err)
 		a.broken(resp)
-		return nil, hop.Reused, err
+		return nil, conn.Reused, err
 	}
 	if resp.Proto == "HTTP/1.0" {
 		a.http10, conn.HTTP10 = true, true
 	}
-	x = &answer{resp: resp, keyed: head.Keyed, auth: creds, expected: head.Expect, body: live{
-		client: c, conn: conn, body: resp.Body, link: l, upload: body, trace: c.Trace,
-		rate: a.op.LimitRate, slow: a.op.LowSpeed,
-	}}
-	x.live = &x.body
-	a.answered(hop, x)
-	return x, hop.Reused, nil
+	x = a.newAnswer()
+	x.resp, x.keyed, x.auth, x.expected = resp, head.Keyed, creds.challengeable, head.Expect
+	x.live = live{op: a.op, r: &a.r, conn: conn, body: resp.Body, link: l, upload: body, hop: int32(len(a.r.Hops))}
+	a.answered(&hop, x)
+	return x, conn.Reused, nil
 }
 
 // openBody opens the template's body from its start, where this hop sends it.
@@ -292,18 +291,6 @@ func (a *attempt) connected(conn *transport.Conn) {
 	}
 }
 
-func (a *attempt) newHop(conn *transport.Conn, began time.Duration) *Hop {
-	f := conn.Facts
-	h := &Hop{
-		Method: a.at.method, URL: a.at.url, Remote: f.Remote, Local: f.Local, TLS: f.TLS,
-		Reused: conn.Reused, Facts: f, Start: began,
-	}
-	if !conn.Reused {
-		h.DNS, h.Connect, h.TLSTime = f.DNS, f.Connect, f.TLSTime
-	}
-	return h
-}
-
 // failed records a hop without an answer. A request of which nothing went out
 // was no request (R1.1).
 func (a *attempt) failed(h *Hop, t wire.Timing, err error) {
@@ -311,25 +298,20 @@ func (a *attempt) failed(h *Hop, t wire.Timing, err error) {
 	if errors.As(err, &te) && te.Sent == retry.SentNothing {
 		return
 	}
-	h.Err = err
-	h.time(t)
-	h.Total = a.op.Client.Clock.Mono() - h.Start
-	a.record(h)
+	h.Err, h.Timing, h.End = err, t, a.op.Client.Clock.Mono()
+	a.r.Hops = append(a.r.Hops, *h)
 }
 
 // answered records a hop and its answer.
 func (a *attempt) answered(h *Hop, x *answer) {
-	resp, r := x.resp, a.r
+	resp, r := x.resp, &a.r
 	fields := fieldsOf(resp.Header)
 	h.Proto, h.Status, h.Location = resp.Proto, resp.Status, fields.get("Location")
-	h.time(resp.Timing)
-	h.Total = resp.Timing.Head - h.Start
-	a.record(h)
-	r.Proto, r.Status, r.Reason = resp.Proto, resp.Status, resp.Reason
-	r.Header, r.Length = resp.Header, resp.Length
+	h.Timing, h.End = resp.Timing, resp.Timing.Head
+	a.r.Hops = append(a.r.Hops, *h)
+	r.Proto, r.Status, r.Header, r.Length = resp.Proto, resp.Status, resp.Header, resp.Length
 	r.Blocks = append(r.Blocks, resp.Interim...)
 	r.Blocks = append(r.Blocks, resp.Raw)
-	x.live.r, x.live.hop = r, len(r.Hops)-1
 	if cache := a.op.Client.HSTS; cache != nil && a.at.url.Scheme == "https" {
 		if field := fields.values("Strict-Transport-Security"); len(field) > 0 {
 			cache.Learn(a.at.url.ASCIIHost(), field[0], a.op.Client.Clock.Wall())
@@ -349,20 +331,4 @@ func (a *attempt) broken(resp *wire.Response) {
 	if len(resp.Raw) > 0 {
 		a.r.Blocks = append(a.r.Blocks, resp.Raw)
 	}
-}
-
-func (a *attempt) record(h *Hop) {
-	a.r.Hops = append(a.r.Hops, *h)
-	a.r.SentBytes += h.BodyOut
-}
-
-// time takes the instants apart into phases.
-func (h *Hop) time(t wire.Timing) {
-	h.Timing, h.HeaderOut, h.HeaderIn, h.BodyOut = t, t.HeadOut, t.HeadIn, t.BodyOut
-	from := t.Start
-	if t.Sent > t.Start {
-		h.Send, from = t.Sent-t.Start, t.Sent
-	}
-	// An answer may overtake its request.
-	h.FirstByte = max(t.FirstByte-from, 0)
 }

@@ -27,11 +27,10 @@ func (t tooSlow) Error() string {
 	return fmt.Sprintf("Operation too slow. Less than %d bytes/sec transferred the last %g seconds", t.Limit, t.Time.Seconds())
 }
 
+func (s LowSpeed) enabled() bool { return s.Limit > 0 && s.Time > 0 }
+
 // watch counts along until stop is called, and ends l when it is too slow.
 func (s LowSpeed) watch(l *link, clock retry.Clock, count func() int64) (stop func()) {
-	if s.Limit <= 0 || s.Time <= 0 {
-		return nothing
-	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	done := make(chan struct{})
 	go func() {
