@@ -14,7 +14,8 @@ const module = "github.com/bidehttp/bide"
 var allowed = map[string][]string{
 	"":                        {"cmd"},
 	"httpdate":                {},
-	"retry":                   {},
+	"internal/tied":           {},
+	"retry":                   {"internal/tied"},
 	"retry/httpretry":         {"retry", "httpdate"},
 	"retry/retrytest":         {"retry", "httpdate"},
 	"render":                  {"retry", "httpdate"},
@@ -44,7 +45,7 @@ var allowed = map[string][]string{
 	"cmd/internal/mock":       {"cmd/internal/exitcode", "cmd/internal/savefile", "render", "retry/retrytest"},
 	"cmd/internal/plan":       {"render", "retry"},
 	"cmd/internal/simulate":   {"render", "retry", "retry/retrytest"},
-	"cmd/internal/exchange":   {"cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/httpretry", "httpdate"},
+	"cmd/internal/exchange":   {"cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "internal/tied", "retry", "retry/httpretry", "httpdate"},
 	"cmd/internal/soak":       {}, // tests alone
 	"docs/comparison":         {"render"},
 	"testscripts":             {},
@@ -54,8 +55,9 @@ var allowed = map[string][]string{
 // pure lists the packages that stand on the standard library alone, without
 // net/http where that is promised.
 var pure = map[string][]string{
-	"httpdate": {"net/http", "net"},
-	"retry":    {"net/http", "net"},
+	"httpdate":      {"net/http", "net"},
+	"internal/tied": {"net/http", "net"},
+	"retry":         {"net/http", "net"},
 }
 
 // TestImportDirections fails on an import that runs upward or sideways.

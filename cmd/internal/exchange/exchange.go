@@ -272,7 +272,7 @@ type drains struct {
 func (c *Client) Quiesce() {
 	c.drains.mu.Lock()
 	for l := range c.drains.ending {
-		l.link.cancel(context.Canceled)
+		l.link.Cancel(context.Canceled)
 	}
 	c.drains.mu.Unlock()
 	c.drains.wg.Wait()

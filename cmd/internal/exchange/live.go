@@ -10,6 +10,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -25,7 +26,7 @@ type live struct {
 	r      *Response
 	conn   *transport.Conn
 	body   *wire.Body
-	link   *link
+	link   *tied.Context
 	upload io.Closer // the request's body; nil none
 
 	src     io.Reader // of the decoded body; nil until it is asked for
@@ -44,7 +45,7 @@ func (l *live) settle() {
 	keep := l.body.Reusable() && !l.spent
 	// On a whole body it does nothing to the connection.
 	_ = l.body.Close()
-	l.link.end()
+	l.link.End()
 	closeBodyOf(l)
 	if keep {
 		l.op.Client.Pool.Put(l.conn)
@@ -69,7 +70,7 @@ func (l *live) give(wait bool) {
 		l.settle()
 		return
 	}
-	l.link.unhook()
+	l.link.Untie()
 	l.op.Client.drain(l, func() { l.r.past.Add(l.body.Received()) })
 }
 
@@ -104,7 +105,7 @@ func (r *Response) Discard() {
 		return
 	}
 	l.taken = true
-	l.link.unhook()
+	l.link.Untie()
 	switch {
 	case l.spent:
 		l.settle()
@@ -143,7 +144,7 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		l.settle() // the body's end is not waited for: streams may have none
 		return o
 	}
-	l.link.rehook(ctx)
+	l.link.Tie(ctx)
 	stop := l.watch()
 	n, err := l.copyTo(w)
 	if err == nil {
@@ -217,7 +218,7 @@ func (l *live) source() (io.Reader, error) {
 	}
 	var src io.Reader = l.body
 	if rate > 0 {
-		src = &pacer{ctx: l.link.ctx, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
+		src = &pacer{ctx: l.link, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
 	}
 	if len(l.codings) > 0 {
 		var err error

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -47,10 +48,10 @@ func (p *pacer) Read(b []byte) (int, error) {
 
 // watch paces the request's body, and ends l where it goes out, or is
 // answered, too slowly.
-func (a *attempt) watch(l *link, req *wire.Request) (stop func()) {
+func (a *attempt) watch(l *tied.Context, req *wire.Request) (stop func()) {
 	op, clock := a.op, a.op.Client.Clock
 	if op.LimitRate > 0 && req.Body != nil {
-		req.Body = &pacer{ctx: l.ctx, clock: clock, rate: op.LimitRate, phase: retry.PhaseSend, r: req.Body}
+		req.Body = &pacer{ctx: l, clock: clock, rate: op.LimitRate, phase: retry.PhaseSend, r: req.Body}
 	}
 	if !op.LowSpeed.enabled() {
 		return nothing

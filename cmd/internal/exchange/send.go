@@ -11,6 +11,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -128,12 +129,12 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		Method: a.at.method, URL: a.at.url, Facts: conn.Facts, Reused: conn.Reused,
 		Referer: fieldsOf(req.Header).get("Referer"), Start: began,
 	}
-	l := newLink(a.ctx)
+	l := tied.New(a.ctx)
 	stop := a.watch(l, req)
-	resp, timing, err := wire.RoundTrip(l.ctx, conn, req)
+	resp, timing, err := wire.RoundTrip(l, conn, req)
 	stop()
 	if err != nil {
-		l.end()
+		l.End()
 		closeBody(body)
 		a.failed(&hop, timing, err)
 		a.broken(resp)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -30,8 +31,8 @@ func (t tooSlow) Error() string {
 func (s LowSpeed) enabled() bool { return s.Limit > 0 && s.Time > 0 }
 
 // watch counts along until stop is called, and ends l when it is too slow.
-func (s LowSpeed) watch(l *link, clock retry.Clock, count func() int64) (stop func()) {
-	ctx, cancel := context.WithCancel(l.ctx)
+func (s LowSpeed) watch(l *tied.Context, clock retry.Clock, count func() int64) (stop func()) {
+	ctx, cancel := context.WithCancel(l)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -41,7 +42,7 @@ func (s LowSpeed) watch(l *link, clock retry.Clock, count func() int64) (stop fu
 				return
 			}
 		}
-		l.cancel(tooSlow{s})
+		l.Cancel(tooSlow{s})
 	}()
 	return func() {
 		cancel()

@@ -1,0 +1,110 @@
+package tied
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// AfterFunc is context.AfterFunc for c, which asks for it.
+func (c *Context) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause != nil {
+		go f()
+		return func() bool { return false }
+	}
+	if !c.asked {
+		c.asked, c.first = true, f
+		return c.forgetFirst
+	}
+	m, kept := c.rest(), new(f)
+	m.after = append(m.after, kept)
+	return func() bool { return c.forget(kept) }
+}
+
+// forgetFirst reports whether it was still to be called.
+func (c *Context) forgetFirst() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting := c.first != nil
+	c.first = nil
+	return waiting
+}
+
+// forget does the same for one of the others.
+func (c *Context) forget(f *func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.more.after, f)
+	if i < 0 {
+		return false
+	}
+	c.more.after = slices.Delete(c.more.after, i, i+1)
+	return true
+}
+
+func (c *Context) rest() *more {
+	if c.more == nil {
+		c.more = new(more)
+	}
+	return c.more
+}
+
+// Deadline implements context.Context: it is that of the parent.
+func (c *Context) Deadline() (at time.Time, bounded bool) {
+	if parent := c.parent(); parent != nil {
+		return parent.Deadline()
+	}
+	return time.Time{}, false
+}
+
+// Done implements context.Context.
+func (c *Context) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		if c.cause != nil {
+			close(c.done)
+		}
+	}
+	return c.done
+}
+
+// Err implements context.Context. context.Cause tells the cause.
+func (c *Context) Err() error {
+	c.mu.Lock()
+	ended, late, parent, foreign := c.cause != nil, c.late, c.to, c.stop != nil
+	c.mu.Unlock()
+	switch {
+	case !ended && foreign && parent.Err() != nil:
+		c.endWith(parent)
+		return c.Err()
+	case !ended:
+		return nil
+	case late:
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
+}
+
+// Value implements context.Context.
+func (c *Context) Value(key any) any { return c.source().Value(key) }
+
+// source has the values. What it says of the cause is c's own once c has ended,
+// not the parent's: context.Cause looks for that among the values.
+func (c *Context) source() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == nil {
+		return c.values
+	}
+	m := c.rest()
+	if m.ended == nil {
+		ended, cancel := context.WithCancelCause(context.WithoutCancel(c.values))
+		cancel(c.cause)
+		m.ended = ended
+	}
+	return m.ended
+}

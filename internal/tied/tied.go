@@ -1,0 +1,187 @@
+// Package tied has a context that costs little to make and to drop: for many
+// short pieces of work, one within the other, most of which end before anybody
+// had to be told to stop.
+package tied
+
+import (
+	"context"
+	"sync"
+)
+
+// Context is a context.Context that ends with the one to which it is tied, or by
+// Cancel or End. It may be untied, and tied to another one: its values stay those
+// of the first.
+//
+// A tie between two Contexts, or types that embed one, is a place in a list. To
+// any other context it is a context.AfterFunc, whose call may still come just
+// after Untie; Err does not wait for it.
+//
+// Start comes before all else. Start, Tie and Untie are the owner's, one at a
+// time; everything else is safe for concurrent use. A Context must not be copied,
+// nor tied to one that is tied to it.
+type Context struct {
+	values context.Context // with which it was started
+
+	mu    sync.Mutex      // a parent's is taken before that of its child
+	to    context.Context // to which it is tied; nil none
+	stop  func() bool     // ends a tie to a foreign one; nil none
+	cause error           // of its end; nil before
+	late  bool            // a deadline of a foreign one was the end
+	asked bool            // there was a first: mostly it is the only one
+	first func()          // to be called at the end; nil when there is none any more
+	done  chan struct{}   // closed by the end; made when it is asked for
+	more  *more           // nil: nothing of it was wanted yet
+	child *Context        // the first of those that are tied to it
+
+	prev, next *Context // among the children of the parent, whose mu guards them
+}
+
+// more is what few contexts need.
+type more struct {
+	after []*func()       // to be called at the end beside the first
+	ended context.Context // of the standard library: knows the cause in the way context.Cause asks
+}
+
+// New is a Context that is tied to parent.
+func New(parent context.Context) *Context {
+	c := new(Context)
+	c.Start(parent)
+	return c
+}
+
+// Start makes c, which is zero, a Context that is tied to parent and has its values.
+func (c *Context) Start(parent context.Context) {
+	c.values = parent
+	c.Tie(parent)
+}
+
+// Tie makes c end with parent, and no longer with what it was tied to before.
+func (c *Context) Tie(parent context.Context) {
+	if c.parent() == parent {
+		return
+	}
+	c.Untie()
+	var stop func() bool
+	switch own := ours(parent); {
+	case own != nil:
+		own.add(c)
+	case parent.Err() != nil:
+		c.endWith(parent)
+	case parent.Done() != nil:
+		stop = context.AfterFunc(parent, func() { c.endWith(parent) })
+	}
+	c.mu.Lock()
+	c.to, c.stop = parent, stop
+	c.mu.Unlock()
+}
+
+// Untie lets c go on when its parent ends.
+func (c *Context) Untie() {
+	c.mu.Lock()
+	to, stop := c.to, c.stop
+	c.to, c.stop = nil, nil
+	c.mu.Unlock()
+	switch {
+	case to == nil:
+	case stop != nil:
+		stop()
+	default:
+		if own := ours(to); own != nil {
+			own.remove(c)
+		}
+	}
+}
+
+// Cancel ends c with context.Canceled and this cause; nil is context.Canceled,
+// too. The first end counts.
+func (c *Context) Cancel(cause error) {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	c.end(false, cause)
+}
+
+// End unties and cancels c: it is not needed any more.
+func (c *Context) End() {
+	c.Untie()
+	c.Cancel(nil)
+}
+
+// ours is the Context that ctx is, or embeds; nil when there is none.
+func ours(ctx context.Context) *Context {
+	if own, ok := ctx.(interface{ itself() *Context }); ok {
+		return own.itself()
+	}
+	return nil
+}
+
+func (c *Context) itself() *Context { return c }
+
+func (c *Context) parent() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.to
+}
+
+func (c *Context) add(child *Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause != nil {
+		child.end(c.late, c.cause)
+		return
+	}
+	if child.next = c.child; child.next != nil {
+		child.next.prev = child
+	}
+	c.child = child
+}
+
+func (c *Context) remove(child *Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case child.prev != nil:
+		child.prev.next = child.next
+	case c.child == child:
+		c.child = child.next
+	default: // the end has taken it out
+		return
+	}
+	if child.next != nil {
+		child.next.prev = child.prev
+	}
+	child.prev, child.next = nil, nil
+}
+
+// endWith ends c as parent has ended.
+func (c *Context) endWith(parent context.Context) {
+	c.end(parent.Err() == context.DeadlineExceeded, context.Cause(parent))
+}
+
+// end ends c and all that is tied to it.
+func (c *Context) end(late bool, cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause != nil {
+		return
+	}
+	c.late, c.cause = late, cause
+	if c.done != nil {
+		close(c.done)
+	}
+	for child := c.child; child != nil; child = c.child {
+		c.child = child.next
+		child.prev, child.next = nil, nil
+		child.end(late, cause)
+	}
+	if c.first != nil {
+		go c.first()
+		c.first = nil
+	}
+	if c.more != nil {
+		for _, f := range c.more.after {
+			go (*f)()
+		}
+		c.more.after = nil
+	}
+}
