@@ -11,6 +11,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -154,8 +155,9 @@ func (c *crew) tasks(ctx context.Context, groups *[]*prepared) iter.Seq[task] {
 // itself, and is not woken for each: that costs more than a small transfer.
 func (c *crew) work(ctx context.Context, first task) {
 	// A context of its own keeps workers from meeting at the lock of one.
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	own := tied.New(ctx)
+	defer own.End()
+	ctx = own
 	l := &lane{}
 	c.mu.Lock()
 	c.lanes = append(c.lanes, l)

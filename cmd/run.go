@@ -21,6 +21,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/until"
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
 )
@@ -209,6 +210,9 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 	if err != nil {
 		return r.refuseAll(ctx, g, err), !r.options.Global.FailEarly
 	}
+	own := tied.New(ctx) // attempts come and go more cheaply with it
+	defer own.End()
+	ctx = own
 	l := &lane{}
 	defer l.watch(ctx)()
 	for j, err := range r.jobs(g) {
