@@ -245,10 +245,10 @@ func (f fileReadBack) Size() (int64, error) { return f.size, nil }
 
 // checksumOf is what the timeline says of r's digest; nil where none was made.
 func (op *operation) checksumOf(r *exchange.Response) *render.Checksum {
-	if op.output == nil || op.output.check == nil {
+	v := op.output.check
+	if v == nil {
 		return nil
 	}
-	v := op.output.check
 	got, whole := v.found[r]
 	if !whole {
 		return nil

@@ -10,6 +10,7 @@ import (
 // It watches once for all of them, since there may be many thousands.
 type lane struct {
 	output atomic.Pointer[output] // of the operation that runs, until it is finished
+	turn   stdoutTurn
 }
 
 // watch begins the lane; stop ends it.

@@ -11,15 +11,15 @@ import (
 // TestLane: the end of the context gives up the output of the operation that
 // runs, that of one that begins too late, and no other.
 func TestLane(t *testing.T) {
-	held := func(before func(<-chan struct{}) error) *output {
-		out := &output{sink: outfile.Stdout(io.Discard, outfile.StreamOptions{Before: before})}
+	held := func(turn outfile.Turn) *output {
+		out := &output{sink: outfile.Stdout(io.Discard, outfile.StreamOptions{Turn: turn})}
 		if _, err := out.sink.Write([]byte("held")); err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
 	past, late := held(nil), held(nil)
-	running := held(func(done <-chan struct{}) error { <-done; return errTurn })
+	running := held(&stdoutTurn{turn: make(chan struct{}), ctx: t.Context()})
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &lane{}
 	defer l.watch(ctx)()

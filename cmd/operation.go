@@ -33,7 +33,7 @@ type operation struct {
 	kept        bool                 // its head is: it was not given up for a wait
 	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
 	end         func()               // ends it; nil when there was none
-	output      *output
+	output      output
 
 	num    int         // of the URL among those of the command line: %{urlnum}
 	page   *page       // of --paginate; nil without
@@ -46,15 +46,14 @@ type operation struct {
 	polling  bool                        // --poll: the request was accepted, its result is asked for
 }
 
-// operate runs one operation from its template to its exit code. Of pages, turn
-// is that of them all, and theirs to give.
-func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, turn *stdoutTurn, pg *page) exitcode.Code {
-	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL, page: pg, turn: turn}
+// operate runs one operation from its template to its exit code.
+func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, pg *page) exitcode.Code {
+	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL, page: pg, turn: &l.turn}
 	if err := op.prepare(j.URLArg); err != nil {
 		return op.refuse(ctx, j.URLArg, err)
 	}
+	op.turn.within(ctx)
 	if r.crew != nil {
-		op.turn.within(ctx)
 		if op.passed = r.crew.gate.enter(ctx, op.origin); op.passed != nil {
 			defer op.passed()
 		}
@@ -70,7 +69,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, turn *st
 		return op.refuse(ctx, j.URLArg, err)
 	}
 	op.line = r.board.enter(op)
-	l.guard(ctx, op.output)
+	l.guard(ctx, &op.output)
 	defer l.release()
 
 	rec := op.attempts(ctx)
@@ -89,7 +88,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 		return err
 	}
 	op.origin = op.template.URL.Origin()
-	if op.output, err = op.newOutput(arg); err != nil {
+	if err = op.newOutput(arg); err != nil {
 		return err
 	}
 	op.exchange = exchange.Operation{
@@ -121,7 +120,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 		return &retry.Record{Policy: op.group.Policy, StartedAt: op.run.env.Clock.Wall(), Reason: retry.DeadlineBeforeRetry}
 	}
 	op.began = op.run.env.Clock.Mono()
-	op.run.console.patience.forOperation(op.policy().Deadline, op.run.crew != nil)
+	op.run.console.patience.forOperation(op.began, op.policy().Deadline, op.run.crew != nil)
 	loop := retry.Loop{
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin, Hold: startHold{op.run.holds, &op.exchange},
@@ -300,6 +299,9 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	if failed || r.timeline.wants(len(rec.Attempts)) {
 		doc = op.document(rec, code)
 	}
+	if doc == nil && op.group.format == nil && op.page == nil {
+		op.turn.give() // nothing more goes there
+	}
 	if doc != nil && op.output.midLine && r.console.live.Terminal() {
 		r.console.live.Println("")
 	}
@@ -323,7 +325,7 @@ func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode
 	}
 	if doc != nil {
 		if r.timeline.stdout {
-			if err := op.turn.take(nil); err != nil {
+			if err := op.turn.Take(nil); err != nil {
 				return code // canceled meanwhile: nobody reads it
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -32,57 +31,59 @@ type output struct {
 	sink      outfile.Sink
 	capture   *outfile.Memory // the sink, when the body goes into the document
 	path      string          // of the file, "" stdout
-	terminal  bool            // stdout, and a terminal
-	dropped   bool            // the body goes nowhere (bide wait)
-	explicit  bool            // -o - was given: binary bodies are welcome, too
-	midLine   bool            // what the terminal was sent did not end its line
+	urlPath   string          // of the file unless the response names it, "" none
 	delivered *exchange.Response
-	failed    bool   // delivered is an error: a status of 400 or above, or a transient one (R10.3d)
-	kept      bool   // the sink holds what is to be committed
-	headOwed  bool   // of an answer whose body must not be added to what is there: -i shows it alone
 	headSize  int64  // of the header blocks before the body (-i)
-	remote    bool   // the response may name the file (-J)
-	urlPath   string // of the file if it does not, "" none
-	unmet     bool   // the answer is not what -z asked for
 	excerpt   []byte // the start of an error body that the user would not see
 	check     *verification
+
+	terminal bool // stdout, and a terminal
+	dropped  bool // the body goes nowhere (bide wait)
+	explicit bool // -o - was given: binary bodies are welcome, too
+	midLine  bool // what the terminal was sent did not end its line
+	failed   bool // delivered is an error: a status of 400 or above, or a transient one (R10.3d)
+	kept     bool // the sink holds what is to be committed
+	headOwed bool // of an answer whose body must not be added to what is there: -i shows it alone
+	remote   bool // the response may name the file (-J)
+	unmet    bool // the answer is not what -z asked for
 }
 
 // newOutput decides where the body goes; nothing is created yet.
-func (op *operation) newOutput(arg flags.URLArg) (*output, error) {
+func (op *operation) newOutput(arg flags.URLArg) error {
+	out := &op.output
 	if op.page.follows() && op.page.sink != nil {
-		return op.page.output(op), nil
+		*out = op.page.output(op)
+		return nil
 	}
-	out := &output{op: op}
+	out.op = op
 	name, remote, err := op.outputName(arg)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out.remote = remote
 	if out.check, err = op.verification(arg, name); err != nil {
-		return nil, err
+		return err
 	}
-	env, stream := op.run.env, outfile.StreamOptions{Unheld: op.group.NoBuffer, Whole: out.check != nil, TempDir: os.TempDir(), Before: op.turn.take, Free: op.turn.free}
-	switch {
+	switch r := op.run; {
 	case name != "" || remote:
 		out.path, out.urlPath = name, name
 		out.sink = outfile.File(outfile.FileSpec{
-			Path: name, CreateDirs: op.group.CreateDirs, TempDir: os.TempDir(), Stdout: env.Stdout, Stderr: env.Stderr, Unheld: op.group.NoBuffer,
+			Path: name, CreateDirs: op.group.CreateDirs, TempDir: r.tempDir, Stdout: r.env.Stdout, Stderr: r.env.Stderr, Unheld: op.group.NoBuffer,
 			Existing: op.existing(), Partial: outfile.PartialName(name), Whole: out.check != nil,
 		})
-	case op.run.timeline.ownsStdout() && !op.run.options.Global.Wait:
+	case r.timeline.ownsStdout() && !r.options.Global.Wait:
 		out.capture = outfile.Capture(captureLimit)
 		out.sink = out.capture
-	case op.run.options.Global.Wait && !arg.HasOutput:
+	case r.options.Global.Wait && !arg.HasOutput:
 		out.dropped, out.sink = true, outfile.Capture(0)
 	default:
-		out.terminal = op.run.terminal
-		out.explicit = arg.HasOutput
-		stream.Unheld = stream.Unheld || out.terminal
-		out.sink = outfile.Stdout(op.run.stdout, stream)
+		out.terminal, out.explicit = r.terminal, arg.HasOutput
+		out.sink = outfile.Stdout(r.stdout, outfile.StreamOptions{
+			Unheld: op.group.NoBuffer || out.terminal, Whole: out.check != nil, TempDir: r.tempDir, Turn: op.turn,
+		})
 	}
 	op.page.adopt(out)
-	return out, nil
+	return nil
 }
 
 // keepsErrors: a final error is output like any other (--fail-with-body, --no-fail).
@@ -98,8 +99,8 @@ func (out *output) isFile() bool { return out.path != "" || out.remote }
 func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
 	if crew := out.op.run.crew; crew != nil {
 		defer crew.transfer(r)()
-		out.op.turn.within(ctx)
 	}
+	out.op.turn.within(ctx)
 	out.delivered, out.kept, out.excerpt = r, false, nil
 	out.failed = o.Class == retry.ClassStatus
 	out.within(ctx)
@@ -125,16 +126,10 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	if out.unmet = out.op.group.timeCond.unmet(r, now); out.unmet {
 		return out.headOnly(r, o)
 	}
-	for _, step := range []func() error{
-		out.startOver,
-		func() error { return out.takeName(r) },
-		func() error { return out.keepPartial(r) },
-	} {
-		if err := step(); err != nil {
-			r.Discard()
-			o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-			return o
-		}
+	if err := out.begin(r); err != nil {
+		r.Discard()
+		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
+		return o
 	}
 	out.takeTime(r, now)
 	after := out.write(ctx, r, o, failed)
@@ -149,6 +144,17 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 		after.Committed = out.sink.Committed()
 	}
 	return after
+}
+
+// begin makes the sink ready for r's body.
+func (out *output) begin(r *exchange.Response) error {
+	if err := out.startOver(); err != nil {
+		return err
+	}
+	if err := out.takeName(r); err != nil {
+		return err
+	}
+	return out.keepPartial(r)
 }
 
 // within makes the end of ctx call off what waits for a reader.

@@ -55,21 +55,17 @@ type pagePart interface {
 // perform runs what one URL asks for: one operation, or with --paginate one for
 // each page.
 func (r *run) perform(ctx context.Context, l *lane, g *prepared, j job) exitcode.Code {
-	turn := &stdoutTurn{}
-	if r.crew != nil {
-		turn.turn = r.crew.turn
-		defer turn.give()
-	}
+	defer l.turn.give()
 	if g.Paginate {
-		return r.paginate(ctx, l, g, j, turn)
+		return r.paginate(ctx, l, g, j)
 	}
-	return r.operate(ctx, l, g, j, turn, nil)
+	return r.operate(ctx, l, g, j, nil)
 }
 
 // paginate runs the operations of a URL's pages, until there is no next one or
 // one fails.
-func (r *run) paginate(ctx context.Context, l *lane, g *prepared, j job, turn *stdoutTurn) exitcode.Code {
-	p := &pages{run: r, group: g, turn: turn, seen: make(map[[sha256.Size]byte]struct{})}
+func (r *run) paginate(ctx context.Context, l *lane, g *prepared, j job) exitcode.Code {
+	p := &pages{run: r, group: g, turn: &l.turn, seen: make(map[[sha256.Size]byte]struct{})}
 	defer p.abandon()
 	if d := g.Policy.Deadline; d > 0 {
 		p.until = r.env.Clock.Mono() + d
@@ -78,7 +74,7 @@ func (r *run) paginate(ctx context.Context, l *lane, g *prepared, j job, turn *s
 		if pg.url != nil {
 			j.URL = pg.url.String()
 		}
-		code := r.operate(ctx, l, g, j, turn, pg)
+		code := r.operate(ctx, l, g, j, pg)
 		switch {
 		case code == exitcode.OK && pg.err != nil:
 			return p.refuse(ctx, j, pg)
@@ -161,10 +157,10 @@ func (pg *page) adopt(out *output) {
 }
 
 // output is that of a page behind the first.
-func (pg *page) output(op *operation) *output {
+func (pg *page) output(op *operation) output {
 	out := pg.shape
 	out.op, out.sink = op, pg.newPart()
-	return &out
+	return out
 }
 
 func (pg *page) newPart() outfile.Sink {

@@ -158,7 +158,7 @@ func (c *crew) work(ctx context.Context, first task) {
 	own := tied.New(ctx)
 	defer own.End()
 	ctx = own
-	l := &lane{}
+	l := &lane{turn: stdoutTurn{turn: c.turn}}
 	c.mu.Lock()
 	c.lanes = append(c.lanes, l)
 	c.mu.Unlock()
@@ -264,46 +264,34 @@ func (c *crew) transfer(r *exchange.Response) (done func()) {
 // errTurn ends the wait for standard output of an operation that is given up.
 var errTurn = errors.New("given up while another operation had standard output")
 
-// stdoutTurn is one operation's hold on standard output: with -Z one at a time
-// writes there, from its first byte to its end. The zero value, of a run
-// without -Z, has it always, as has nil, of an operation that never began.
+// stdoutTurn is an operation's hold on standard output: with -Z one at a time
+// writes there, from its first byte to its end. A lane has one, for one operation
+// after the other. The zero value, of a run without -Z, has standard output
+// always, as has nil, of an operation that never began. One goroutine uses it.
 type stdoutTurn struct {
 	turn chan struct{} // the crew's; nil without -Z
 	ctx  context.Context
-
-	mu   sync.Mutex
 	held bool
 }
 
-// take waits until the operation has standard output for itself.
-func (t *stdoutTurn) take(done <-chan struct{}) error {
-	if t.free() {
+// Take waits until the operation has standard output for itself.
+func (t *stdoutTurn) Take(done <-chan struct{}) error {
+	if t.Free() {
 		return nil
 	}
-	t.mu.Lock()
-	ctx := t.ctx
-	t.mu.Unlock()
 	select {
 	case <-t.turn:
+		t.held = true
+		return nil
 	case <-done:
-		return errTurn
-	case <-ctx.Done():
-		return errTurn
+	case <-t.ctx.Done():
 	}
-	t.mu.Lock()
-	t.held = true
-	t.mu.Unlock()
-	return nil
+	return errTurn
 }
 
-// free takes it if nobody has it, and reports whether the operation has it now.
-func (t *stdoutTurn) free() bool {
-	if t == nil || t.turn == nil {
-		return true
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.held {
+// Free takes it if nobody has it, and reports whether the operation has it now.
+func (t *stdoutTurn) Free() bool {
+	if t == nil || t.turn == nil || t.held {
 		return true
 	}
 	select {
@@ -315,19 +303,12 @@ func (t *stdoutTurn) free() bool {
 }
 
 // within bounds waits for the turn: by an attempt, or by the whole operation.
-func (t *stdoutTurn) within(ctx context.Context) {
-	t.mu.Lock()
-	t.ctx = ctx
-	t.mu.Unlock()
-}
+func (t *stdoutTurn) within(ctx context.Context) { t.ctx = ctx }
 
-// give lets the next operation write. It is called once, at the end.
+// give lets the next operation write.
 func (t *stdoutTurn) give() {
-	t.mu.Lock()
-	held := t.held
-	t.held = false
-	t.mu.Unlock()
-	if held {
+	if t.held {
+		t.held = false
 		t.turn <- struct{}{}
 	}
 }

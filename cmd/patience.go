@@ -20,9 +20,9 @@ type patience struct {
 }
 
 // forOperation takes the place of what was, or with others at the same time
-// extends it.
-func (p *patience) forOperation(deadline time.Duration, others bool) {
-	until := p.clock.Mono() + deadline
+// extends it. The operation began at that instant.
+func (p *patience) forOperation(began, deadline time.Duration, others bool) {
+	until := began + deadline
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

@@ -56,7 +56,7 @@ func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Co
 func (r *run) tellAll(ctx context.Context, g *prepared, code exitcode.Code, err error) exitcode.Code {
 	for _, arg := range g.URLs {
 		r.index++
-		op := &operation{run: r, index: r.index, group: g, given: arg.URL, turn: &stdoutTurn{}}
+		op := &operation{run: r, index: r.index, group: g, given: arg.URL}
 		code = op.tellRefusal(ctx, arg, code, err)
 	}
 	return code
@@ -65,7 +65,7 @@ func (r *run) tellAll(ctx context.Context, g *prepared, code exitcode.Code, err 
 // refuseJob ends an operation whose globs cannot be read: one, however many it
 // would have been.
 func (r *run) refuseJob(ctx context.Context, g *prepared, j job, err error) exitcode.Code {
-	op := &operation{run: r, index: j.index, group: g, given: j.URL, turn: &stdoutTurn{}}
+	op := &operation{run: r, index: j.index, group: g, given: j.URL}
 	return op.refuse(ctx, j.URLArg, err)
 }
 

@@ -42,6 +42,7 @@ type run struct {
 	headers  headerFiles
 	stdout   io.Writer                    // env.Stdout, known to outfile
 	terminal bool                         // stdout is one
+	tempDir  string                       // for what is held until it is whole
 	crew     *crew                        // -Z, nil without
 	board    *board                       // of bide wait, nil without
 	untils   map[*flags.Group]*until.Expr // of --until
@@ -142,7 +143,7 @@ func newRun(ctx context.Context, env Env, options *flags.Options) (*run, error) 
 		rand:  env.Rand,
 	}
 	r.began = env.Clock.Mono()
-	r.stdout = outfile.Know(env.Stdout)
+	r.stdout, r.tempDir = outfile.Know(env.Stdout), os.TempDir()
 	_, r.terminal = env.Terminal(env.Stdout)
 	if seed := options.Global.Seed; seed != nil {
 		r.rand = locked(rand.New(rand.NewPCG(*seed, *seed)).Float64)

@@ -48,7 +48,7 @@ func (op *operation) stdout() io.Writer { return turnWriter{op} }
 type turnWriter struct{ op *operation }
 
 func (w turnWriter) Write(p []byte) (int, error) {
-	if err := w.op.turn.take(nil); err != nil {
+	if err := w.op.turn.Take(nil); err != nil {
 		return 0, err
 	}
 	return outfile.Bounded(w.op.run.stdout, w.op.lastWords()).Write(p)
@@ -76,9 +76,7 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 	if op.template.URL != nil {
 		v.URLEffective, v.Method, v.Scheme = op.template.URL.String(), op.template.Method, op.template.URL.Scheme
 	}
-	if op.output != nil {
-		v.Filename = op.output.path
-	}
+	v.Filename = op.output.path
 	if r := op.final(); r != nil {
 		fillResponse(v, r)
 		if op.output.unmet {

@@ -22,7 +22,8 @@ func (s *Stream) Mark() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hold, s.committed = s.holds, false
+	s.hold = s.holds
+	s.committed.Store(false)
 	return wrap(s.name, s.spool.drop())
 }
 

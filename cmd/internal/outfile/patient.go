@@ -33,8 +33,11 @@ const (
 	device             // a terminal or another device
 )
 
-// Know looks at what w is.
+// Know looks at what w is, unless that is Known.
 func Know(w io.Writer) *Known {
+	if k, ok := w.(*Known); ok {
+		return k
+	}
 	k := &Known{Writer: w}
 	file, ok := w.(*os.File)
 	if !ok || !canWait {
@@ -55,17 +58,14 @@ func Know(w io.Writer) *Known {
 // room only while ended is nil, and give its error then, where that is needed and
 // the platform has a way; else the Writer itself.
 func Bounded(w io.Writer, ended func() error) io.Writer {
-	k, ok := w.(*Known)
-	if !ok {
-		k = Know(w)
-	}
-	switch k.kind {
+	switch k := Know(w); k.kind {
 	case piped:
 		return &patient{file: k.file, ended: ended}
 	case device:
 		return &aside{file: k.file, ended: ended}
+	default:
+		return k.Writer
 	}
-	return k.Writer
 }
 
 // Write writes all of p, or as much as went out before it was called off.

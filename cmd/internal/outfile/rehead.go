@@ -19,10 +19,10 @@ type Reheader interface {
 func (s *Stream) Rehead(old int64, head []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.committed {
+	if s.committed.Load() {
 		return wrap(s.name, ErrCommitted)
 	}
-	if s.spool.file != nil {
+	if s.spool.current() != nil {
 		return wrap(s.name, rehead(s.spool.file, 0, old, head))
 	}
 	s.held = slices.Replace(s.held, 0, int(min(old, int64(len(s.held)))), head...)

@@ -9,10 +9,17 @@ import (
 // spool is the temporary file of a Stream that has to hold more than fits into
 // memory. Its methods want the Stream's lock.
 type spool struct {
-	whole bool   // all is to be held
-	dir   string // of the file
-	file  *os.File
-	path  string
+	dir  string // of the file
+	file *os.File
+	path string
+}
+
+// current is the file; nil while there is none.
+func (s *spool) current() *os.File {
+	if s == nil {
+		return nil
+	}
+	return s.file
 }
 
 // add writes p behind what is held, which moves to the file first.
@@ -33,7 +40,7 @@ func (s *spool) add(held *[]byte, p []byte) error {
 
 // drop removes the file.
 func (s *spool) drop() error {
-	if s.file == nil {
+	if s.current() == nil {
 		return nil
 	}
 	_ = s.file.Close() // its bytes are no longer wanted

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bidehttp/bide/retry"
 )
@@ -17,23 +19,26 @@ import (
 type Stream struct {
 	name string
 	// open gives the target at the first byte; it must return when done is
-	// closed. The closer is nil for what is not ours to close.
-	open func(done <-chan struct{}) (io.Writer, io.Closer, error)
-	free func() bool // reports that open need not wait; nil when it may
-	void bool        // the null device: nothing written there is ever missed
+	// closed. The closer is nil for what is not ours to close. Without it, the
+	// target is w, in its turn.
+	open  func(done <-chan struct{}) (io.Writer, io.Closer, error)
+	turn  Turn   // nil: nobody else writes there
+	spool *spool // of what is held beyond HoldLimit; nil where it is passed on
 
-	mu        sync.Mutex
-	w         io.Writer
-	closer    io.Closer
-	within    context.Context // bounds the wait for a reader; nil does not
-	callOff   func()          // ends that wait; nil while there is none
-	held      []byte
-	spool     spool // what is held beyond HoldLimit
-	hold      bool
-	holds     bool // hold, at the start of each body
-	committed bool
-	finished  bool // Commit succeeded
+	mu       sync.Mutex
+	w        io.Writer
+	closer   io.Closer
+	within   context.Context // bounds the wait for a reader; nil does not
+	callOff  func()          // ends that wait; nil while there is none
+	held     []byte
+	attached bool // w may be written to
+	hold     bool
+	holds    bool // hold, at the start of each body
+	finished bool // Commit succeeded
+	void     bool // the null device: nothing written there is ever missed
+
 	abandoned bool
+	committed atomic.Bool
 }
 
 // StreamOptions says how a Stream behaves.
@@ -44,37 +49,34 @@ type StreamOptions struct {
 	// TempDir. It goes before Unheld.
 	Whole   bool
 	TempDir string
-	// Before, when not nil, is asked before the first byte; it must return when
-	// done is closed. Its error stops the output.
-	Before func(done <-chan struct{}) error
-	// Free, when not nil, does what Before would where that need not wait, and
-	// reports whether it has.
-	Free func() bool
+	// Turn, when not nil, is taken before the first byte.
+	Turn Turn
+}
+
+// Turn is the right to write to what others write to as well. One goroutine asks
+// for it; who has it keeps it.
+type Turn interface {
+	// Free takes it where that need not wait, and reports whether it has.
+	Free() bool
+	// Take waits for it; it must return when done is closed. Its error stops the
+	// output.
+	Take(done <-chan struct{}) error
 }
 
 // Stdout is the sink for standard output. w is not closed.
 func Stdout(w io.Writer, opts StreamOptions) *Stream {
-	s := newStream("stdout", opts, func(done <-chan struct{}) (io.Writer, io.Closer, error) {
-		if opts.Before != nil {
-			if err := opts.Before(done); err != nil {
-				return nil, nil, err
-			}
-		}
-		return w, nil, nil
-	})
-	if opts.Before == nil {
-		s.free = func() bool { return true }
-	} else {
-		s.free = opts.Free
-	}
+	s := newStream("stdout", opts, nil)
+	s.w, s.turn = w, opts.Turn
 	return s
 }
 
 func newStream(name string, opts StreamOptions, open func(<-chan struct{}) (io.Writer, io.Closer, error)) *Stream {
 	hold := opts.Whole || !opts.Unheld
-	return &Stream{
-		name: name, open: open, hold: hold, holds: hold, spool: spool{whole: opts.Whole, dir: opts.TempDir},
+	s := &Stream{name: name, open: open, hold: hold, holds: hold}
+	if opts.Whole {
+		s.spool = &spool{dir: opts.TempDir}
 	}
+	return s
 }
 
 // Within makes the end of ctx call off a wait for somebody who reads the
@@ -117,7 +119,7 @@ func (e *waitError) RetryClass() retry.Class { return retry.ClassCanceled }
 // that is to be held whole stays held.
 func (s *Stream) Unhold() {
 	s.mu.Lock()
-	s.hold = s.spool.whole
+	s.hold = s.spool != nil
 	s.mu.Unlock()
 }
 
@@ -137,7 +139,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 // ReadFrom holds what r gives while there is room; the rest goes straight to
 // the target, without copying where r can do that.
 func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
-	if s.spool.whole {
+	if s.spool != nil {
 		return copyTo(s.name, struct{ io.Writer }{s}, r)
 	}
 	n, whole, err := s.fill(r)
@@ -201,8 +203,8 @@ func (s *Stream) keep(p []byte) (bool, error) {
 	if s.abandoned {
 		return false, wrap(s.name, ErrAbandoned)
 	}
-	switch full := len(s.held)+len(p) > HoldLimit || s.spool.file != nil; {
-	case !s.hold || full && !s.spool.whole:
+	switch full := len(s.held)+len(p) > HoldLimit || s.spool.current() != nil; {
+	case !s.hold || full && s.spool == nil:
 		return false, nil
 	case full:
 		if err := s.spool.add(&s.held, p); err != nil {
@@ -216,42 +218,52 @@ func (s *Stream) keep(p []byte) (bool, error) {
 
 // fill reads r into the hold until it is full or r ends (whole).
 func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
-	size := int64(512) // most bodies are small; it grows with what comes
+	want := smallBody
 	if known, ok := r.(interface{ Left() int64 }); ok && known.Left() >= 0 {
-		size = min(size, known.Left()+1) // with room to see the end
+		want = int(min(known.Left(), mostRoom)) + 1 // to see the end
 	}
-	buf := make([]byte, size)
-	for {
-		s.mu.Lock()
-		room, dead := HoldLimit-len(s.held), s.abandoned
-		if !s.hold {
-			room = 0
+	room, err := s.room(0, want)
+	for err == nil && len(room) > 0 {
+		m, end := r.Read(room)
+		n += int64(m)
+		if room, err = s.room(m, min(max(m, smallBody), mostRoom)); err != nil {
+			return n - int64(m), false, err
 		}
-		s.mu.Unlock()
-		if dead {
-			return n, false, wrap(s.name, ErrAbandoned)
-		}
-		if room == 0 {
-			return n, false, nil
-		}
-		m, err := r.Read(buf[:min(room, len(buf))])
-		if m > 0 {
-			// It fits: nobody else writes. Only Abandon can intervene.
-			if _, kerr := s.keep(buf[:m]); kerr != nil {
-				return n, false, kerr
-			}
-			n += int64(m)
-		}
-		if m == len(buf) && m < 64<<10 {
-			buf = make([]byte, 4*m)
-		}
-		if err == io.EOF {
+		if end == io.EOF {
 			return n, true, nil
 		}
-		if err != nil {
-			return n, false, err
+		if end != nil {
+			return n, false, end
 		}
 	}
+	return n, false, err
+}
+
+// The room for what a body brings: mostly it is small; it grows with what comes,
+// up to so much at a time.
+const (
+	smallBody = 512
+	mostRoom  = 64 << 10
+)
+
+// room holds the n bytes that were read into the room before, and gives the next
+// one: what there is behind what is held or, where that is full, room for want
+// bytes or more. It is empty where no more is to be held.
+func (s *Stream) room(n, want int) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.abandoned {
+		return nil, wrap(s.name, ErrAbandoned)
+	}
+	s.held = s.held[:len(s.held)+n]
+	left := HoldLimit - len(s.held)
+	if !s.hold || left <= 0 {
+		return nil, nil
+	}
+	if len(s.held) == cap(s.held) {
+		s.held = slices.Grow(s.held, min(want, left))
+	}
+	return s.held[len(s.held):min(cap(s.held), HoldLimit)], nil
 }
 
 // release opens the target, sends what is held and ends the holding. Of a write
@@ -259,21 +271,15 @@ func (s *Stream) fill(r io.Reader) (n int64, whole bool, err error) {
 // written to those who gave it.
 func (s *Stream) release() (io.Writer, error) {
 	s.mu.Lock()
-	w, dead := s.w, s.abandoned
-	s.mu.Unlock()
-	if dead {
-		return nil, wrap(s.name, ErrAbandoned)
+	if err := s.attach(); err != nil {
+		s.mu.Unlock()
+		return nil, err
 	}
-	if w == nil {
-		var err error
-		if w, err = s.attach(); err != nil {
-			return nil, err
-		}
-	}
-	s.mu.Lock()
-	held, spooled := s.held, s.spool.file
+	w, held, spooled := s.w, s.held, s.spool.current()
 	s.held, s.hold = nil, false
-	s.committed = s.committed || !s.void
+	if !s.void {
+		s.committed.Store(true)
+	}
 	s.mu.Unlock()
 	if len(held) > 0 {
 		// Outside of the lock: a pipe that nobody reads must not block Abandon.
@@ -292,11 +298,50 @@ func (s *Stream) release() (io.Writer, error) {
 	return w, nil
 }
 
+// attach opens the target, unless Abandon comes first. It wants the lock, which
+// it lets go of while it waits.
+func (s *Stream) attach() error {
+	if s.abandoned {
+		return wrap(s.name, ErrAbandoned)
+	}
+	if s.attached {
+		return nil
+	}
+	within := s.within
+	s.mu.Unlock()
+	target, closer, err := s.wait(within)
+	s.mu.Lock()
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrAbandoned) && within != nil && within.Err() != nil:
+		return &waitError{s.name, context.Cause(within)}
+	default:
+		return wrap(s.name, err)
+	}
+	if s.abandoned {
+		if closer != nil {
+			_ = closer.Close()
+		}
+		return wrap(s.name, ErrAbandoned)
+	}
+	s.w, s.closer, s.attached = s.bounded(target), closer, true
+	return nil
+}
+
+// bounded is w in a form whose writes wait for room only while ended is nil.
+func (s *Stream) bounded(w io.Writer) io.Writer {
+	known := Know(w)
+	if known.kind == prompt {
+		return known.Writer
+	}
+	return Bounded(known, s.ended)
+}
+
 // wait opens the target; where that may take time, within's end and Abandon call
 // it off.
 func (s *Stream) wait(within context.Context) (io.Writer, io.Closer, error) {
-	if s.free != nil && s.free() {
-		return s.open(nil)
+	if s.open == nil && (s.turn == nil || s.turn.Free()) {
+		return s.w, nil, nil
 	}
 	life, end := context.WithCancel(context.Background())
 	defer end()
@@ -308,40 +353,17 @@ func (s *Stream) wait(within context.Context) (io.Writer, io.Closer, error) {
 		end()
 	}
 	s.mu.Unlock()
+	if s.open == nil {
+		return s.w, nil, s.turn.Take(life.Done())
+	}
 	return s.open(life.Done())
-}
-
-// attach opens the target, unless Abandon comes first.
-func (s *Stream) attach() (io.Writer, error) {
-	s.mu.Lock()
-	within := s.within
-	s.mu.Unlock()
-	target, closer, err := s.wait(within)
-	switch {
-	case err == nil:
-	case errors.Is(err, ErrAbandoned) && within != nil && within.Err() != nil:
-		return nil, &waitError{s.name, context.Cause(within)}
-	default:
-		return nil, wrap(s.name, err)
-	}
-	w := Bounded(target, s.ended)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.abandoned {
-		if closer != nil {
-			_ = closer.Close()
-		}
-		return nil, wrap(s.name, ErrAbandoned)
-	}
-	s.w, s.closer = w, closer
-	return w, nil
 }
 
 // Reset drops what is held.
 func (s *Stream) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.committed {
+	if s.committed.Load() {
 		return wrap(s.name, ErrCommitted)
 	}
 	s.held = s.held[:0]
@@ -394,11 +416,7 @@ func (s *Stream) close() error {
 }
 
 // Committed reports whether a byte may have left.
-func (s *Stream) Committed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.committed
-}
+func (s *Stream) Committed() bool { return s.committed.Load() }
 
 var _ interface {
 	Sink
