@@ -74,29 +74,32 @@ func (a *attempt) newAnswer() *answer {
 	return new(answer)
 }
 
-// run makes hops until one is final.
-func (a *attempt) run() retry.Outcome {
+// run makes hops until one is final, and fills o, which is empty.
+func (a *attempt) run(o *retry.Outcome) {
 	for {
 		x, err := a.send()
 		if err != nil {
-			return a.broke(err)
+			a.broke(err, o)
+			return
 		}
-		o := a.outcome(x)
+		a.outcome(x, o)
 		next, err := a.next(x)
 		if err != nil {
 			x.live.settle()
-			return a.refused(o, err)
+			a.refused(err, o)
+			return
 		}
 		if next == nil {
-			return a.final(x, o)
+			a.final(x, o)
+			return
 		}
 		a.rememberStart(x, next)
 		x.live.give(next.url.SameOrigin(a.at.url))
 		a.announce(next)
-		if stop := a.pause(x, next, &o); stop {
-			return o
+		if stop := a.pause(x, next, o); stop {
+			return
 		}
-		a.at = *next
+		a.at, *o = *next, retry.Outcome{}
 	}
 }
 
@@ -137,19 +140,12 @@ func (a *attempt) origin() string {
 }
 
 // outcome says in the engine's words what the answer is, its body aside.
-func (a *attempt) outcome(x *answer) retry.Outcome {
+func (a *attempt) outcome(x *answer, o *retry.Outcome) {
 	fields := fieldsOf(x.resp.Header)
-	o := retry.Outcome{
-		Class:  a.op.Policy.StatusClass(x.resp.Status),
-		Status: x.resp.Status,
-		Method: a.at.method,
-		Keyed:  x.keyed,
-		Sent:   retry.SentMaybe,
-		Phase:  retry.PhaseDone,
-		Origin: a.origin(),
-		SeenAt: x.resp.Timing.Head,
-		Total:  -1,
-	}
+	o.Class, o.Status = a.op.Policy.StatusClass(x.resp.Status), x.resp.Status
+	o.Method, o.Keyed, o.Origin = a.at.method, x.keyed, a.origin()
+	o.Sent, o.Phase = retry.SentMaybe, retry.PhaseDone
+	o.SeenAt, o.Total = x.resp.Timing.Head, -1
 	if o.Status == 421 {
 		o.Sent = retry.SentUnprocessed
 	}
@@ -157,12 +153,11 @@ func (a *attempt) outcome(x *answer) retry.Outcome {
 	if a.op.RateLimitHeaders || fields.has("Retry-After") { // mostly there is nothing to read
 		o.Server, o.RateLimited = httpretry.ReadServer(fields.values, a.op.Client.Clock.Wall(), a.op.RateLimitHeaders)
 	}
-	return o
 }
 
 // broke is the outcome of a hop without an answer.
-func (a *attempt) broke(err error) retry.Outcome {
-	o := retry.Outcome{
+func (a *attempt) broke(err error, o *retry.Outcome) {
+	*o = retry.Outcome{
 		Class:  retry.ClassRequest,
 		Status: a.r.Status,
 		Method: a.at.method,
@@ -174,14 +169,13 @@ func (a *attempt) broke(err error) retry.Outcome {
 		Total:  -1,
 		Err:    err,
 	}
-	blame(&o, err)
+	blame(o, err)
 	var te *transport.Error
 	if errors.As(err, &te) && te.ProxyRetryAfter != nil {
 		o.Server, _ = httpretry.ReadServer(proxyFields(te), a.op.Client.Clock.Wall(), false)
 	}
 	a.r.ReceivedBytes = a.r.Received()
-	a.r.expired(&o)
-	return o
+	a.r.expired(o)
 }
 
 // expired tells a time limit that struck once the connection was there in
@@ -249,24 +243,23 @@ func proxyFields(te *transport.Error) func(string) []string {
 }
 
 // refused is the outcome of a redirect that is not followed because it must not be.
-func (a *attempt) refused(o retry.Outcome, err error) retry.Outcome {
+func (a *attempt) refused(err error, o *retry.Outcome) {
 	o.Class, o.Err = retry.ClassRedirect, err
 	a.r.ReceivedBytes = a.r.Received()
-	return o
 }
 
 // final takes the answer as the attempt's.
-func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
+func (a *attempt) final(x *answer, o *retry.Outcome) {
 	r, op := &a.r, a.op
-	if op.Resume != nil && a.judge(x, &o) {
+	if op.Resume != nil && a.judge(x, o) {
 		r.ReceivedBytes = r.Received()
-		return o
+		return
 	}
 	if n := len(x.resp.Codings); n > 0 && op.AsCurl && !op.Raw && !op.Template.TE {
 		x.live.settle()
 		o.Class, o.Phase = retry.ClassDecode, retry.PhaseBody
 		o.Err = undecodable(words(fmt.Sprintf("Unsolicited Transfer-Encoding (%.40q) found", x.resp.Codings[n-1])))
-		return o
+		return
 	}
 	r.live = &x.live
 	r.ReceivedBytes = r.Received()
@@ -281,12 +274,11 @@ func (a *attempt) final(x *answer, o retry.Outcome) retry.Outcome {
 	if limit > 0 && (x.resp.Vast || x.resp.Length > limit-r.ResumedFrom) && o.Class == retry.ClassNone {
 		x.live.settle()
 		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
-		return o
+		return
 	}
 	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit-r.ResumedFrom || len(r.live.codings) > 0) {
 		r.live.capped = true // of an error's body, only what is delivered counts
 	}
-	return o
 }
 
 // words are curl's for an error: it begins as its message does.

@@ -37,19 +37,18 @@ func (a *attempt) trusted() bool {
 }
 
 // authenticate finds out what the hop carries.
-func (a *attempt) authenticate(s *transport.Settings) (credentials, error) {
-	var c credentials
+func (a *attempt) authenticate(c *credentials, s *transport.Settings) error {
 	if p := s.Proxy; p != nil && p.HasAuth && s.ByAbsoluteURI(a.target()) {
 		c.proxy = a.session("", p.Schemes, p.User, p.Password)
 		c.proxyAuthorization, c.proxyProbing = c.proxy.Authorization(a.at.method, a.at.url.RequestTarget())
 	}
-	if err := a.authorize(&c); err != nil {
-		return c, err
+	if err := a.authorize(c); err != nil {
+		return err
 	}
 	// With an idempotency key the whole body goes out at once: a server must not
 	// see one key with two bodies.
 	c.probing = (c.serverProbing || c.proxyProbing) && a.at.body && !a.at.key
-	return c, nil
+	return nil
 }
 
 // authorize chooses among bearer token, signature and password.

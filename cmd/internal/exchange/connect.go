@@ -18,8 +18,9 @@ func (o *Operation) Connect(ctx context.Context, _ int) (*Response, retry.Outcom
 		err = a.connect(settings)
 	}
 	if err != nil {
-		outcome := a.broke(err)
-		o.tell(outcome)
+		var outcome retry.Outcome
+		a.broke(err, &outcome)
+		o.tell(outcome.Err)
 		return &a.r, outcome
 	}
 	return &a.r, retry.Outcome{

@@ -103,7 +103,7 @@ type Settings struct {
 //
 // ctx bounds the attempt up to its return; the body is bound to the ctx of
 // Deliver.
-func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcome) {
+func (o *Operation) Attempt(ctx context.Context, n int) (_ *Response, outcome retry.Outcome) {
 	now := o.Client.Clock.Mono()
 	if !o.begun {
 		o.begun, o.began = true, now
@@ -115,12 +115,12 @@ func (o *Operation) Attempt(ctx context.Context, n int) (*Response, retry.Outcom
 	if o.start != nil {
 		a.at = *o.start
 	}
-	outcome := a.run()
+	a.run(&outcome)
 	if o.Resume != nil && !outcome.Continued && outcome.Class != retry.ClassNone {
 		// No word on the body: its rest is asked for once more.
 		outcome.Resumable, outcome.Progress, outcome.Total = true, o.Resume.Offset, o.Resume.Total
 	}
-	o.tell(outcome)
+	o.tell(outcome.Err)
 	return &a.r, outcome
 }
 
@@ -134,14 +134,14 @@ func (o *Operation) MovedTo() string {
 }
 
 // tell shows -v an error that no connection has told of.
-func (o *Operation) tell(outcome retry.Outcome) {
-	if o.Client.Trace == nil || outcome.Err == nil {
+func (o *Operation) tell(err error) {
+	if o.Client.Trace == nil || err == nil {
 		return
 	}
-	if te, ok := errors.AsType[*transport.Error](outcome.Err); ok && te.Facts != nil {
+	if te, ok := errors.AsType[*transport.Error](err); ok && te.Facts != nil {
 		return
 	}
-	o.Client.Trace.Info(outcome.Err.Error())
+	o.Client.Trace.Info(err.Error())
 }
 
 // Response is the last hop's answer, and the facts of the whole attempt. Its

@@ -206,10 +206,10 @@ func (a *attempt) stopped(o *retry.Outcome, why retry.Reason) bool {
 // interrupted is the outcome of a pause that the context ended: nothing of the
 // next hop was sent.
 func (a *attempt) interrupted(next *hopState, o *retry.Outcome) {
+	last, status := a.at, o.Status
 	a.at = *next
-	status := o.Status
-	*o = a.broke(a.ended(retry.PhaseConnect))
-	o.Status = status
+	a.broke(a.ended(retry.PhaseConnect), o)
+	a.at, o.Status = last, status
 }
 
 // bounds are the policy and the time elapsed at seen, with the deadline that

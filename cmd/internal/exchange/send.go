@@ -105,8 +105,8 @@ func endClass(ctx context.Context) retry.Class {
 func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err error) {
 	c := a.op.Client
 	// Before the connection is taken: nothing is to be undone when it fails.
-	creds, err := a.authenticate(settings)
-	if err != nil {
+	var creds credentials
+	if err := a.authenticate(&creds, settings); err != nil {
 		return nil, false, err
 	}
 	var body io.ReadCloser
@@ -124,11 +124,7 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		return nil, false, err
 	}
 	a.connected(conn)
-	req, head := a.compose(conn, settings, creds, body, length)
-	hop := Hop{
-		Method: a.at.method, URL: a.at.url, Facts: conn.Facts, Reused: conn.Reused,
-		Referer: fieldsOf(req.Header).get("Referer"), Start: began,
-	}
+	req, head := a.compose(conn, settings, &creds, body, length)
 	l := tied.New(a.ctx)
 	stop := a.watch(l, req)
 	resp, timing, err := wire.RoundTrip(l, conn, req)
@@ -136,7 +132,10 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	if err != nil {
 		l.End()
 		closeBody(body)
-		a.failed(&hop, timing, err)
+		if requested(err) {
+			h := a.newHop(conn, req, began, timing)
+			h.Err, h.End = err, c.Clock.Mono()
+		}
 		a.broken(resp)
 		return nil, conn.Reused, err
 	}
@@ -145,8 +144,9 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	}
 	x = a.newAnswer()
 	x.resp, x.keyed, x.auth, x.expected = resp, head.Keyed, creds.challengeable, head.Expect
-	x.live = live{op: a.op, r: &a.r, conn: conn, body: resp.Body, link: l, upload: body, hop: int32(len(a.r.Hops))}
-	a.answered(&hop, x)
+	x.live.op, x.live.r, x.live.hop = a.op, &a.r, int32(len(a.r.Hops))
+	x.live.conn, x.live.body, x.live.link, x.live.upload = conn, resp.Body, l, body
+	a.answered(a.newHop(conn, req, began, timing), resp)
 	return x, conn.Reused, nil
 }
 
@@ -187,7 +187,7 @@ func (a *attempt) version(conn *transport.Conn, s *transport.Settings) (line, sp
 }
 
 // compose makes the request for this connection.
-func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds credentials, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
+func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *credentials, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
 	u, t, op := a.at.url, a.op.Template, a.op
 	version, spoken := a.version(conn, s)
 	hop := request.HopState{
@@ -292,24 +292,26 @@ func (a *attempt) connected(conn *transport.Conn) {
 	}
 }
 
-// failed records a hop without an answer. A request of which nothing went out
-// was no request (R1.1).
-func (a *attempt) failed(h *Hop, t wire.Timing, err error) {
+// requested reports whether a request that failed was one: that of which
+// nothing went out was none (R1.1).
+func requested(err error) bool {
 	var te *transport.Error
-	if errors.As(err, &te) && te.Sent == retry.SentNothing {
-		return
-	}
-	h.Err, h.Timing, h.End = err, t, a.op.Client.Clock.Mono()
-	a.r.Hops = append(a.r.Hops, *h)
+	return !errors.As(err, &te) || te.Sent != retry.SentNothing
 }
 
-// answered records a hop and its answer.
-func (a *attempt) answered(h *Hop, x *answer) {
-	resp, r := x.resp, &a.r
-	fields := fieldsOf(resp.Header)
-	h.Proto, h.Status, h.Location = resp.Proto, resp.Status, fields.get("Location")
-	h.Timing, h.End = resp.Timing, resp.Timing.Head
-	a.r.Hops = append(a.r.Hops, *h)
+// newHop records the hop that req was.
+func (a *attempt) newHop(conn *transport.Conn, req *wire.Request, began time.Duration, t wire.Timing) *Hop {
+	a.r.Hops = append(a.r.Hops, Hop{})
+	h := &a.r.Hops[len(a.r.Hops)-1]
+	h.Method, h.URL, h.Facts, h.Reused = a.at.method, a.at.url, conn.Facts, conn.Reused
+	h.Referer, h.Start, h.Timing = fieldsOf(req.Header).get("Referer"), began, t
+	return h
+}
+
+// answered keeps what the answer to the hop tells.
+func (a *attempt) answered(h *Hop, resp *wire.Response) {
+	r, fields := &a.r, fieldsOf(resp.Header)
+	h.Proto, h.Status, h.Location, h.End = resp.Proto, resp.Status, fields.get("Location"), h.Timing.Head
 	r.Proto, r.Status, r.Header, r.Length = resp.Proto, resp.Status, resp.Header, resp.Length
 	r.Blocks = append(r.Blocks, resp.Interim...)
 	r.Blocks = append(r.Blocks, resp.Raw)

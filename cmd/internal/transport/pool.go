@@ -86,13 +86,10 @@ func (p *Pool) route(t Target, s *Settings) *route {
 	return r
 }
 
-// Put gives a connection back after a complete response that allows reuse.
+// Put gives a connection back after a complete response that allows reuse. No
+// deadline may be left on it.
 func (p *Pool) Put(c *Conn) {
 	if c.closed.Load() {
-		return
-	}
-	if c.SetDeadline(time.Time{}) != nil {
-		_ = c.Close()
 		return
 	}
 	if c.trace != nil {

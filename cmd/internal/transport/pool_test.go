@@ -26,7 +26,6 @@ func TestReuse(t *testing.T) {
 	if c.Reused || c.Facts.Number != 0 || c.TCP == nil {
 		t.Errorf("%+v", c)
 	}
-	_ = c.SetDeadline(time.Unix(1, 0)) // as a request that was woken leaves it
 	p.Put(c)
 	d := get(t, p, loopback("http", port), &Settings{}, &tr)
 	if d != c || !d.Reused || d.Facts.Dials != nil || d.Facts.Connected != 0 || d.Facts.Remote != "127.0.0.1:"+port {
