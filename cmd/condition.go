@@ -15,6 +15,7 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/httpdate"
@@ -56,11 +57,11 @@ func (r *run) timeCondition(text string) timeCondition {
 	return c
 }
 
-func (c timeCondition) fields() []request.Field {
+func (c timeCondition) fields() []header.Line {
 	if c.header == "" {
 		return nil
 	}
-	return []request.Field{{Name: c.header, Value: httpdate.Format(c.at)}}
+	return []header.Line{{Name: c.header, Value: httpdate.Format(c.at)}}
 }
 
 // unmet reports whether an answer is one that the condition did not ask for:
@@ -178,7 +179,7 @@ func (out *output) saveETag() error {
 		etag += "\n"
 	}
 	if name == "-" {
-		return out.toStdout([][]byte{[]byte(etag)})
+		return out.toStdout([]string{etag})
 	}
 	file := outfile.File(outfile.FileSpec{Path: name, CreateDirs: out.op.group.CreateDirs, TempDir: os.TempDir()})
 	defer file.Abandon() //nolint:errcheck // after Commit it does nothing

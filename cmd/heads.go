@@ -1,9 +1,9 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"io"
+	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/flags"
@@ -17,10 +17,10 @@ func (out *output) putHead(r *exchange.Response) error {
 	if r.Continued && (out.sink.Committed() || before > 0 && out.op.exchange.From != nil) {
 		return nil
 	}
-	head := bytes.Join(r.Blocks, nil)
+	head := strings.Join(r.Blocks, "")
 	out.headSize = int64(len(head))
 	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued && before > 0 {
-		return sink.Rehead(before, head)
+		return sink.Rehead(before, []byte(head))
 	}
 	if out.op.headTwice() {
 		return writeTwice(out.sink, head)
@@ -34,9 +34,9 @@ func (op *operation) headTwice() bool {
 }
 
 // writeTwice writes each line twice, as curl does where two options ask for it.
-func writeTwice(w io.Writer, head []byte) error {
+func writeTwice(w io.Writer, head string) error {
 	var twice []byte
-	for line := range bytes.Lines(head) {
+	for line := range strings.Lines(head) {
 		twice = append(append(twice, line...), line...)
 	}
 	_, err := w.Write(twice)
@@ -51,7 +51,7 @@ func (out *output) headAlone() bool {
 }
 
 // showHead puts it where the body would go.
-func (out *output) showHead(blocks [][]byte) error {
+func (out *output) showHead(blocks []string) error {
 	if out.path == "" {
 		return out.toStdout(blocks)
 	}
@@ -62,12 +62,12 @@ func (out *output) showHead(blocks [][]byte) error {
 	return writeBlocks(out.sink, blocks)
 }
 
-func (out *output) toStdout(blocks [][]byte) error {
+func (out *output) toStdout(blocks []string) error {
 	return writeBlocks(out.op.stdout(), blocks)
 }
 
 // dumpHead writes -D's file: the final attempt's header blocks (R9.2).
-func (out *output) dumpHead(ctx context.Context, blocks [][]byte) error {
+func (out *output) dumpHead(ctx context.Context, blocks []string) error {
 	name := out.op.group.DumpHeader
 	switch {
 	case name == "":
@@ -87,9 +87,9 @@ func (op *operation) includesHead() bool {
 	return op.group.Include || op.group.Head || op.group.DumpHeader == "-" && op.output.path == ""
 }
 
-func writeBlocks(w io.Writer, blocks [][]byte) error {
+func writeBlocks(w io.Writer, blocks []string) error {
 	for _, b := range blocks {
-		if _, err := w.Write(b); err != nil {
+		if _, err := w.Write([]byte(b)); err != nil {
 			return err
 		}
 	}

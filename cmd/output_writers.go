@@ -21,7 +21,7 @@ type headerFiles struct {
 	owner map[string]*flags.Group
 }
 
-func (h *headerFiles) write(ctx context.Context, g *prepared, blocks [][]byte) error {
+func (h *headerFiles) write(ctx context.Context, g *prepared, blocks []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	name := g.DumpHeader

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
@@ -46,7 +47,7 @@ type attempt struct {
 
 	r     Response
 	hop   [1]Hop    // room for the first of r.Hops,
-	block [1][]byte // and of r.Blocks
+	block [1]string // and of r.Blocks
 	first answer
 }
 
@@ -294,18 +295,13 @@ func failure(class retry.Class, code exitcode.Code, phase retry.Phase, err error
 // fieldsOf gives header fields by name, in any case.
 type fieldsOf []wire.Field
 
-// named compares names in any case; those of one length alone can be the same.
-func named(f *wire.Field, name string) bool {
-	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
-}
-
 func (f fieldsOf) has(name string) bool {
-	return slices.ContainsFunc(f, func(l wire.Field) bool { return named(&l, name) })
+	return slices.ContainsFunc(f, func(l wire.Field) bool { return header.Same(l.Name, name) })
 }
 
 func (f fieldsOf) get(name string) string {
 	for i := range f {
-		if named(&f[i], name) {
+		if header.Same(f[i].Name, name) {
 			return f[i].Value
 		}
 	}
@@ -315,7 +311,7 @@ func (f fieldsOf) get(name string) string {
 func (f fieldsOf) values(name string) []string {
 	var all []string
 	for i := range f {
-		if named(&f[i], name) {
+		if header.Same(f[i].Name, name) {
 			all = append(all, f[i].Value)
 		}
 	}

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func TestAttempt(t *testing.T) {
 		if r.Status != 200 || r.Proto != "HTTP/1.1" || r.Length != 5 || r.SentBytes() != 4 || r.ReceivedBytes != 5 || r.Received() != 5 {
 			t.Errorf("response %+v", r)
 		}
-		if len(r.Blocks) != 1 || !bytes.HasPrefix(r.Blocks[0], []byte("HTTP/1.1 200 OK\r\n")) || !bytes.HasSuffix(r.Blocks[0], []byte("\r\n\r\n")) {
+		if len(r.Blocks) != 1 || !strings.HasPrefix(r.Blocks[0], "HTTP/1.1 200 OK\r\n") || !strings.HasSuffix(r.Blocks[0], "\r\n\r\n") {
 			t.Errorf("blocks %q", r.Blocks)
 		}
 		if len(r.Hops) != 1 || len(r.Dials) != 1 || r.Dials[0].Err != nil {

@@ -2,9 +2,11 @@ package exchange
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/auth"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
@@ -15,7 +17,7 @@ type credentials struct {
 	authorization string // "" none
 	// own: it belongs to this very host (.netrc), wherever the hop came from.
 	own                bool
-	signature          []request.Field // lines that belong to authorization
+	signature          []header.Line // lines that belong to authorization
 	proxyAuthorization string
 	challengeable
 }
@@ -149,7 +151,7 @@ func (a *attempt) sign(c *credentials, user, password string) error {
 	}
 	c.authorization = signed[0][1]
 	for _, f := range signed[1:] {
-		c.signature = append(c.signature, request.Field{Name: f[0], Value: f[1]})
+		c.signature = append(c.signature, header.Line{Name: f[0], Value: f[1]})
 	}
 	return nil
 }
@@ -191,15 +193,12 @@ func (a *attempt) challenged(x *answer) bool {
 // withAuthorization puts the line where curl has it, after Host and
 // Proxy-Authorization: request.Compose keeps Authorization away from a foreign
 // origin, but .netrc's entry is that origin's own.
-func withAuthorization(fields []request.Field, value string) []request.Field {
+func withAuthorization(lines []header.Line, value string) []header.Line {
 	at := 0
-	for at < len(fields) && (strings.EqualFold(fields[at].Name, "Host") || strings.EqualFold(fields[at].Name, "Proxy-Authorization")) {
+	for at < len(lines) && (header.Same(lines[at].Name, "Host") || header.Same(lines[at].Name, "Proxy-Authorization")) {
 		at++
 	}
-	out := make([]request.Field, 0, len(fields)+1)
-	out = append(out, fields[:at]...)
-	out = append(out, request.Field{Name: "Authorization", Value: value})
-	return append(out, fields[at:]...)
+	return slices.Insert(lines, at, header.Line{Name: "Authorization", Value: value})
 }
 
 // proxyLines are what a plain request through an HTTP proxy carries for it.

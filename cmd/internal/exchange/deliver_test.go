@@ -79,7 +79,7 @@ func TestDeliver(t *testing.T) {
 	t.Run("trailers_are_a_block", func(t *testing.T) {
 		_, r, o := head(t, "200 body=x chunked trailer='X-Sum: 1'")
 		r.Deliver(t.Context(), io.Discard, o)
-		if n := len(r.Blocks); n != 2 || !strings.Contains(string(r.Blocks[1]), "X-Sum: 1") {
+		if n := len(r.Blocks); n != 2 || !strings.Contains(r.Blocks[1], "X-Sum: 1") {
 			t.Errorf("blocks %q", r.Blocks)
 		}
 	})

@@ -151,7 +151,7 @@ type Response struct {
 	Status        int
 	Header        []wire.Field
 	Length        int64    // of the body as announced, -1 unknown
-	Blocks        [][]byte // every raw header block in order: CONNECT, 1xx, redirects, 401, the final one; after Deliver the trailers
+	Blocks        []string // every raw header block in order: CONNECT, 1xx, redirects, 401, the final one; after Deliver the trailers
 	Hops          []Hop
 	Dials         []transport.Dial
 	RedirectURL   string // where a redirect that was not followed would have gone

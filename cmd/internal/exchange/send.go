@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
@@ -124,16 +125,17 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		return nil, false, err
 	}
 	a.connected(conn)
-	req, head := a.compose(conn, settings, &creds, body, length)
+	var room [8]header.Line // enough for most
+	req, head, lines := a.compose(conn, settings, &creds, body, length, room[:0])
 	l := tied.New(a.ctx)
-	stop := a.watch(l, req)
-	resp, timing, err := wire.RoundTrip(l, conn, req)
+	stop := a.watch(l, &req)
+	resp, timing, err := wire.RoundTrip(l, conn, &req, lines)
 	stop()
 	if err != nil {
 		l.End()
 		closeBody(body)
 		if requested(err) {
-			h := a.newHop(conn, req, began, timing)
+			h := a.newHop(conn, lines, began, timing)
 			h.Err, h.End = err, c.Clock.Mono()
 		}
 		a.broken(resp)
@@ -146,7 +148,7 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	x.resp, x.keyed, x.auth, x.expected = resp, head.Keyed, creds.challengeable, head.Expect
 	x.live.op, x.live.r, x.live.hop = a.op, &a.r, int32(len(a.r.Hops))
 	x.live.conn, x.live.body, x.live.link, x.live.upload = conn, resp.Body, l, body
-	a.answered(a.newHop(conn, req, began, timing), resp)
+	a.answered(a.newHop(conn, lines, began, timing), resp)
 	return x, conn.Reused, nil
 }
 
@@ -173,23 +175,23 @@ func closeBody(body io.Closer) {
 	}
 }
 
-// version is the HTTP version of the next request on conn: as it stands in an
-// HTTP/1 request line, and as request.HopState calls it.
-func (a *attempt) version(conn *transport.Conn, s *transport.Settings) (line, spoken string) {
+// version is the HTTP version of the next request on conn, as request.HopState calls it.
+func (a *attempt) version(conn *transport.Conn, s *transport.Settings) string {
 	switch {
 	case conn.ALPN == "h2", conn.ALPN == "h3":
-		return "1.1", "2"
+		return "2"
 	case s.HTTP == "1.0", a.http10, conn.HTTP10:
 		// Who has answered in HTTP/1.0 is spoken to in it from then on, as curl does.
-		return "1.0", "1.0"
+		return "1.0"
 	}
-	return "1.1", "1.1"
+	return "1.1"
 }
 
-// compose makes the request for this connection.
-func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *credentials, body io.ReadCloser, length int64) (*wire.Request, request.Head) {
+// compose makes the request for this connection, with its lines in the room
+// where that is enough.
+func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *credentials, body io.ReadCloser, length int64, room []header.Line) (wire.Request, request.Head, []header.Line) {
 	u, t, op := a.at.url, a.op.Template, a.op
-	version, spoken := a.version(conn, s)
+	spoken := a.version(conn, s)
 	hop := request.HopState{
 		URL: u, Method: a.at.method, HTTP: spoken,
 		IncludeBody: a.at.body, BodyLength: length,
@@ -208,25 +210,17 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *cr
 	if conn.ViaProxy && s.Proxy != nil {
 		hop.ProxyAuthorization, hop.ProxyHeaders = creds.proxyAuthorization, proxyLines(s.Proxy)
 	}
-	head := request.Compose(t, hop)
+	head, lines := request.Compose(t, &hop, room)
 	if creds.own && !hop.Credentials && creds.authorization != "" {
-		head.Fields = withAuthorization(head.Fields, creds.authorization)
+		lines = withAuthorization(lines, creds.authorization)
 	}
-	req := &wire.Request{
-		UpgradeH2C: head.Upgrade,
-		Method:     a.at.method, Scheme: u.Scheme, Path: u.RequestTarget(),
-		Target: u.RequestTarget(), Version: version, Header: wireFields(head.Fields),
+	req := wire.Request{
+		Method: a.at.method, Target: a.requestTarget(conn), Scheme: u.Scheme, HTTP10: spoken == "1.0", UpgradeH2C: head.Upgrade,
 		IgnoreLength: op.IgnoreLength, Lenient: op.AsCurl, Raw: op.Raw, HTTP09: op.HTTP09,
-		Now: op.Client.Clock.Mono, Progress: op.Uploaded, Trace: op.Client.Trace,
+		Clock: op.Client.Clock, Progress: op.Uploaded, Trace: op.Client.Trace,
 	}
 	if spoken == "2" {
 		req.Authority = u.HostHeader()
-	}
-	if conn.ViaProxy {
-		req.Target = u.Absolute()
-	}
-	if t.RequestTarget != "" {
-		req.Target, req.Path = t.RequestTarget, t.RequestTarget
 	}
 	if body != nil {
 		req.Body, req.Length = body, length
@@ -242,7 +236,18 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *cr
 			req.Expect = time.Second
 		}
 	}
-	return req, head
+	return req, head, lines
+}
+
+// requestTarget is that of the hop on conn.
+func (a *attempt) requestTarget(conn *transport.Conn) string {
+	switch {
+	case a.op.Template.RequestTarget != "":
+		return a.op.Template.RequestTarget
+	case conn.ViaProxy:
+		return a.at.url.Absolute()
+	}
+	return a.at.url.RequestTarget()
 }
 
 // cookieURL is the hop's URL as cookies see it: a Host line of the user's own
@@ -260,14 +265,6 @@ func (a *attempt) cookieURL() *request.URL {
 	return a.at.url
 }
 
-func wireFields(fields []request.Field) []wire.Field {
-	out := make([]wire.Field, len(fields))
-	for i, f := range fields {
-		out[i] = wire.Field(f)
-	}
-	return out
-}
-
 // undialed keeps the facts of a connection that was not made.
 func (a *attempt) undialed(err error) {
 	var te *transport.Error
@@ -279,8 +276,11 @@ func (a *attempt) undialed(err error) {
 
 // tunneled keeps a proxy's answers to CONNECT.
 func (a *attempt) tunneled(f *transport.Facts) {
-	if !a.op.NoConnectBlocks {
-		a.r.Blocks = append(a.r.Blocks, f.ProxyBlocks...)
+	if a.op.NoConnectBlocks {
+		return
+	}
+	for _, block := range f.ProxyBlocks {
+		a.r.Blocks = append(a.r.Blocks, string(block))
 	}
 }
 
@@ -299,12 +299,12 @@ func requested(err error) bool {
 	return !errors.As(err, &te) || te.Sent != retry.SentNothing
 }
 
-// newHop records the hop that req was.
-func (a *attempt) newHop(conn *transport.Conn, req *wire.Request, began time.Duration, t wire.Timing) *Hop {
+// newHop records the hop that went out with lines.
+func (a *attempt) newHop(conn *transport.Conn, lines []header.Line, began time.Duration, t wire.Timing) *Hop {
 	a.r.Hops = append(a.r.Hops, Hop{})
 	h := &a.r.Hops[len(a.r.Hops)-1]
 	h.Method, h.URL, h.Facts, h.Reused = a.at.method, a.at.url, conn.Facts, conn.Reused
-	h.Referer, h.Start, h.Timing = fieldsOf(req.Header).get("Referer"), began, t
+	h.Referer, h.Start, h.Timing = header.Value(lines, "Referer"), began, t
 	return h
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/render"
 )
 
@@ -11,7 +12,7 @@ import (
 type HopState struct {
 	URL    *URL
 	Method string
-	// HTTP is the version that the hop speaks: "1.0", "1.1" or "2". "" is "1.1".
+	// HTTP is the version that the hop speaks: "1.0", "1.1" or "2".
 	HTTP string
 	// IncludeBody is whether this hop sends the template's body; BodyLength is
 	// then its length, -1 unknown.
@@ -26,7 +27,7 @@ type HopState struct {
 	// Authorization is the value computed for this hop; "" none. Signature are
 	// the lines that belong to it and stand behind it.
 	Authorization string
-	Signature     []Field
+	Signature     []header.Line
 	// Probe: the server is going to challenge the request, so that its body stays
 	// back and it goes out with a length of 0.
 	Probe bool
@@ -50,10 +51,8 @@ type HopState struct {
 	NoExpect bool
 }
 
-// Head is what Compose gives: everything of a request but its target and body.
+// Head is what Compose has to say of the lines that it gives.
 type Head struct {
-	// Fields are the header lines, complete and in curl's order.
-	Fields []Field
 	// Chunked: the body goes out in chunks, whatever is known of its length.
 	Chunked bool
 	// Upgrade: the request asks for HTTP/2.
@@ -75,59 +74,64 @@ type Chunker interface{ SendChunked() bool }
 // expectAbove is the body size above which curl asks for 100 (Continue) first.
 const expectAbove = 1 << 20
 
-// Compose gives the header lines of one hop in curl's order (see the tests,
+// Compose gives all header lines of one hop in curl's order (see the tests,
 // which compare them with curl's own): the defaults, each of which steps back
 // when the user gave a header of its name; then the idempotency key and the -H
-// lines as given; then what describes the body. It changes neither argument.
-func Compose(t *Template, hop HopState) Head {
-	c := composer{t: t, hop: hop, h: Head{Fields: make([]Field, 0, 4+len(t.Headers))}}
-	if c.hop.HTTP == "" {
-		c.hop.HTTP = "1.1"
-	}
+// lines as given; then what describes the body. It changes neither t nor hop; the
+// lines are put into the room where that is enough.
+func Compose(t *Template, hop *HopState, room []header.Line) (Head, []header.Line) {
+	c := composer{t: t, hop: hop}
 	c.frame()
-	c.host()
-	c.credentials()
-	c.ranges()
-	c.preferences()
-	c.upgrade()
-	c.cookies()
-	for _, f := range t.Conditions {
-		c.standard(f.Name, f.Value)
+	// The lines are handed from one to the next: kept in c they would escape.
+	lines := c.host(room)
+	lines = c.credentials(lines)
+	lines = c.ranges(lines)
+	lines = c.preferences(lines)
+	lines = c.upgrade(lines)
+	lines = c.cookies(lines)
+	for _, l := range t.Conditions {
+		lines = c.standard(lines, l.Name, l.Value)
 	}
-	c.key()
-	c.custom(t.Headers)
+	lines = c.key(lines)
+	lines = c.custom(lines, t.Headers)
 	if hop.ViaProxy {
-		c.custom(hop.ProxyHeaders)
+		lines = c.custom(lines, hop.ProxyHeaders)
 	}
-	c.body()
-	return c.h
+	lines = c.body(lines)
+	return c.h, lines
 }
 
+// composer makes one head. Its methods append their lines to those before.
 type composer struct {
 	t       *Template
-	hop     HopState
+	hop     *HopState
 	h       Head
 	unknown bool // curl would not know the body's length
 }
 
-func (c *composer) add(name, value string) {
-	if c.hop.HTTP == "2" {
-		value = strings.Trim(value, " \t") // RFC 9113 §8.2.1 forbids blanks around it
-	}
-	c.h.Fields = append(c.h.Fields, Field{Name: name, Value: value})
+func (c *composer) add(lines []header.Line, name, value string) []header.Line {
+	return append(lines, header.Line{Name: name, Value: c.carried(value)})
 }
 
 // given adds a line of the user in his own spelling.
-func (c *composer) given(l HeaderLine) {
-	c.add(l.Name, l.Value)
-	c.h.Fields[len(c.h.Fields)-1].Tight = l.Tight
+func (c *composer) given(lines []header.Line, l *HeaderLine) []header.Line {
+	return append(lines, header.Line{Name: l.Name, Value: c.carried(l.Value), Tight: l.Tight})
+}
+
+// carried is the value as the hop's version of HTTP carries it.
+func (c *composer) carried(value string) string {
+	if c.hop.HTTP == "2" {
+		return strings.Trim(value, " \t") // RFC 9113 §8.2.1 forbids blanks around it
+	}
+	return value
 }
 
 // standard adds a default header unless it is empty or the user named it.
-func (c *composer) standard(name, value string) {
-	if value != "" && !given(c.t.Headers, name) {
-		c.add(name, value)
+func (c *composer) standard(lines []header.Line, name, value string) []header.Line {
+	if value == "" || given(c.t.Headers, name) {
+		return lines
 	}
+	return c.add(lines, name, value)
 }
 
 // frame decides whether the body is chunked. HTTP/1.0 has no chunks and HTTP/2
@@ -165,80 +169,84 @@ func (c *composer) givenLength() int64 {
 }
 
 // host: a Host line of the user holds for the host he named on the command line.
-func (c *composer) host() {
-	if l, ok := lookup(c.t.Headers, "Host"); ok && c.firstHost() {
-		if !l.Remove {
-			l.Name = "Host" // curl writes this name itself
-			c.given(l)
-		}
-		return
+func (c *composer) host(lines []header.Line) []header.Line {
+	l, ok := lookup(c.t.Headers, "Host")
+	switch {
+	case !ok || !c.firstHost():
+		return c.add(lines, "Host", c.hop.URL.HostHeader())
+	case !l.Remove:
+		l.Name = "Host" // curl writes this name itself
+		return c.given(lines, &l)
 	}
-	c.add("Host", c.hop.URL.HostHeader())
+	return lines
 }
 
 func (c *composer) firstHost() bool {
 	return strings.EqualFold(c.hop.URL.Host, c.t.URL.Host)
 }
 
-func (c *composer) credentials() {
+func (c *composer) credentials(lines []header.Line) []header.Line {
 	if c.hop.ViaProxy && !given(c.hop.ProxyHeaders, "Proxy-Authorization") {
-		c.standard("Proxy-Authorization", c.hop.ProxyAuthorization)
+		lines = c.standard(lines, "Proxy-Authorization", c.hop.ProxyAuthorization)
 	}
 	if c.hop.Credentials {
-		c.standard("Authorization", c.hop.Authorization)
+		lines = c.standard(lines, "Authorization", c.hop.Authorization)
 		for _, f := range c.hop.Signature {
-			c.add(f.Name, f.Value)
+			lines = c.add(lines, f.Name, f.Value)
 		}
 	}
+	return lines
 }
 
-func (c *composer) ranges() {
+func (c *composer) ranges(lines []header.Line) []header.Line {
 	r := c.t.Range
 	if c.hop.Range != "" {
 		r = c.hop.Range
 	}
 	switch {
 	case c.t.ContentRange != "" && c.hop.IncludeBody:
-		c.standard("Content-Range", c.t.ContentRange)
+		lines = c.standard(lines, "Content-Range", c.t.ContentRange)
 	case r == "":
 	case !c.hop.IncludeBody:
-		c.standard("Range", "bytes="+r)
-		c.standard("If-Range", c.hop.IfRange)
+		lines = c.standard(lines, "Range", "bytes="+r)
+		lines = c.standard(lines, "If-Range", c.hop.IfRange)
 	case c.hop.BodyLength >= 0:
-		c.standard("Content-Range", "bytes "+r+"/"+strconv.FormatInt(c.hop.BodyLength, 10))
+		lines = c.standard(lines, "Content-Range", "bytes "+r+"/"+strconv.FormatInt(c.hop.BodyLength, 10))
 	default:
-		c.standard("Content-Range", "bytes "+r+"/*")
+		lines = c.standard(lines, "Content-Range", "bytes "+r+"/*")
 	}
+	return lines
 }
 
 // preferences are the headers from User-Agent to Transfer-Encoding.
-func (c *composer) preferences() {
-	c.standard("User-Agent", c.t.UserAgent)
-	c.standard("Accept", c.t.Accept)
+func (c *composer) preferences(lines []header.Line) []header.Line {
+	lines = c.standard(lines, "User-Agent", c.t.UserAgent)
+	lines = c.standard(lines, "Accept", c.t.Accept)
 	if c.teNeeded() {
 		connection := "TE"
 		if l, ok := lookup(c.t.Headers, "Connection"); ok && !l.Remove && l.Value != "" {
 			connection = l.Value + ", TE"
 		}
-		c.add("Connection", connection)
-		c.add("TE", "gzip")
+		lines = c.add(lines, "Connection", connection)
+		lines = c.add(lines, "TE", "gzip")
 	}
 	if c.t.Compressed {
-		c.standard("Accept-Encoding", "deflate, gzip, br, zstd")
+		lines = c.standard(lines, "Accept-Encoding", "deflate, gzip, br, zstd")
 	}
 	if c.hop.Referer != "" {
-		c.standard("Referer", c.hop.Referer)
+		lines = c.standard(lines, "Referer", c.hop.Referer)
 	} else {
-		c.standard("Referer", c.t.Referer)
+		lines = c.standard(lines, "Referer", c.t.Referer)
 	}
 	if c.hop.ViaProxy && !given(c.hop.ProxyHeaders, "Proxy-Connection") {
-		c.standard("Proxy-Connection", "Keep-Alive")
+		lines = c.standard(lines, "Proxy-Connection", "Keep-Alive")
 	}
 	if c.h.Chunked {
 		if l, ok := lookup(c.t.Headers, "Transfer-Encoding"); !ok || l.Remove {
-			c.add("Transfer-Encoding", "chunked")
+			lines = c.add(lines, "Transfer-Encoding", "chunked")
 		}
 	}
+	return lines
 }
 
 func (c *composer) teNeeded() bool {
@@ -246,19 +254,20 @@ func (c *composer) teNeeded() bool {
 }
 
 // upgrade asks a server for HTTP/2 on this connection (RFC 7540 §3.2).
-func (c *composer) upgrade() {
+func (c *composer) upgrade(lines []header.Line) []header.Line {
 	if !c.hop.Upgrade || c.unknown || given(c.t.Headers, "Connection") || given(c.t.Headers, "Upgrade") || c.teNeeded() {
-		return
+		return lines
 	}
-	c.add("Connection", "Upgrade, HTTP2-Settings")
-	c.add("Upgrade", "h2c")
-	c.add("HTTP2-Settings", c.hop.UpgradeSettings)
+	lines = c.add(lines, "Connection", "Upgrade, HTTP2-Settings")
+	lines = c.add(lines, "Upgrade", "h2c")
+	lines = c.add(lines, "HTTP2-Settings", c.hop.UpgradeSettings)
 	c.h.Upgrade = true
+	return lines
 }
 
 // cookies: one line, the jar's first. A Cookie line of the user replaces -b
 // text, not the jar's.
-func (c *composer) cookies() {
+func (c *composer) cookies(lines []header.Line) []header.Line {
 	line := c.hop.Cookie
 	if c.hop.Credentials && c.t.Cookies != "" && !given(c.t.Headers, "Cookie") {
 		if line != "" {
@@ -267,23 +276,26 @@ func (c *composer) cookies() {
 		line += c.t.Cookies
 	}
 	if line != "" {
-		c.add("Cookie", line)
+		lines = c.add(lines, "Cookie", line)
 	}
+	return lines
 }
 
-func (c *composer) key() {
+func (c *composer) key(lines []header.Line) []header.Line {
 	if c.t.KeyName != "" && c.hop.Key {
-		c.add(c.t.KeyName, c.t.KeyValue)
+		lines = c.add(lines, c.t.KeyName, c.t.KeyValue)
 		c.h.Keyed = true
 	}
+	return lines
 }
 
-func (c *composer) custom(lines []HeaderLine) {
-	for _, l := range lines {
-		if !l.Remove && !c.withheld(l.Name) {
-			c.given(l)
+func (c *composer) custom(lines []header.Line, own []HeaderLine) []header.Line {
+	for i := range own {
+		if l := &own[i]; !l.Remove && !c.withheld(l.Name) {
+			lines = c.given(lines, l)
 		}
 	}
+	return lines
 }
 
 // withheld are the user's lines that this hop must not carry: a Host sent
@@ -320,25 +332,26 @@ func (c *composer) dropped() bool { return c.t.Body != nil && !c.hop.IncludeBody
 // body adds Content-Length, Content-Type and Expect. A Content-Length is sent
 // even if the user asked for its removal: without it the server could not tell
 // where the body ends.
-func (c *composer) body() {
+func (c *composer) body(lines []header.Line) []header.Line {
 	if !c.hop.IncludeBody {
-		return
+		return lines
 	}
 	if l, ok := lookup(c.t.Headers, "Content-Length"); !c.h.Chunked && c.hop.BodyLength >= 0 && (!ok || l.Remove || c.hop.Probe) {
-		c.add("Content-Length", strconv.FormatInt(c.hop.BodyLength, 10))
+		lines = c.add(lines, "Content-Length", strconv.FormatInt(c.hop.BodyLength, 10))
 	}
 	if !c.hop.Probe || !strings.HasPrefix(c.t.ContentType, "multipart/") {
-		c.standard("Content-Type", c.t.ContentType)
+		lines = c.standard(lines, "Content-Type", c.t.ContentType)
 	}
 	if c.hop.HTTP != "1.1" || c.hop.NoExpect || c.hop.Probe {
-		return
+		return lines
 	}
 	if l, ok := lookup(c.t.Headers, "Expect"); ok {
 		c.h.Expect = !l.Remove && strings.EqualFold(strings.TrimSpace(l.Value), "100-continue")
-		return
+		return lines
 	}
 	if c.unknown || c.hop.BodyLength > expectAbove {
-		c.add("Expect", "100-continue")
+		lines = c.add(lines, "Expect", "100-continue")
 		c.h.Expect = true
 	}
+	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/request"
 )
 
@@ -68,7 +69,7 @@ func composeCases() []composeCase {
 		{"-r|0-5|-e|ref|--compressed|--tr-encoding|-b|q=r|-z|Sun, 06 Nov 1994 08:49:37 GMT|-u|x:y|-A|ag",
 			both(basic("x", "y"), func(t *request.Template, _ *request.HopState) {
 				t.Range, t.Referer, t.Compressed, t.TE, t.Cookies, t.UserAgent = "0-5", "ref", true, true, "q=r", "ag"
-				t.Conditions = []request.Field{{Name: "If-Modified-Since", Value: "Sun, 06 Nov 1994 08:49:37 GMT"}}
+				t.Conditions = []header.Line{{Name: "If-Modified-Since", Value: "Sun, 06 Nov 1994 08:49:37 GMT"}}
 			}), []string{"Q: r"}},
 		{"--tr-encoding", func(t *request.Template, _ *request.HopState) { t.TE = true }, []string{"Connection: close"}},
 		{"-x|PROXY|-u|a:b|-U|c:d|--proxy-header|P: q", both(basic("a", "b"), func(_ *request.Template, hop *request.HopState) {
@@ -124,7 +125,7 @@ func TestComposeLikeCurl(t *testing.T) {
 			continue
 		}
 		_, want, _ := strings.Cut(heads[0], "\r\n")
-		if got := render(request.Compose(tm, hop)); got != want {
+		if got := render(lines(tm, hop)); got != want {
 			t.Errorf("%s %q:\n%s\ncurl:\n%s", c.args, c.hs, got, want)
 		}
 	}
@@ -147,17 +148,22 @@ func template(t *testing.T, url string, c composeCase) (*request.Template, reque
 	return tm, hop
 }
 
-func render(h request.Head) string {
-	var lines []string
-	for _, f := range h.Fields {
-		lines = append(lines, f.Name+": "+f.Value)
-	}
-	return strings.Join(lines, "\r\n")
+func lines(tm *request.Template, hop request.HopState) []header.Line {
+	_, all := request.Compose(tm, &hop, nil)
+	return all
 }
 
-func names(h request.Head) string {
+func render(lines []header.Line) string {
 	var out []string
-	for _, f := range h.Fields {
+	for _, l := range lines {
+		out = append(out, l.Name+": "+l.Value)
+	}
+	return strings.Join(out, "\r\n")
+}
+
+func names(lines []header.Line) string {
+	var out []string
+	for _, f := range lines {
 		out = append(out, f.Name)
 	}
 	return strings.Join(out, " ")
@@ -230,8 +236,8 @@ func TestCompose(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tm, hop := template(t, "http://h/", composeCase{hs: c.hs, set: c.set})
 			before := fmt.Sprint(*tm)
-			h := request.Compose(tm, hop)
-			if got := names(h); got != c.want {
+			h, lines := request.Compose(tm, &hop, nil)
+			if got := names(lines); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 			if h.Chunked != c.chunked || h.Expect != c.expect || h.Keyed != c.keyd {
@@ -245,32 +251,23 @@ func TestCompose(t *testing.T) {
 }
 
 func TestComposeValues(t *testing.T) {
-	value := func(h request.Head, name string) string {
-		for _, f := range h.Fields {
-			if f.Name == name {
-				return f.Value
-			}
-		}
-		return "none"
-	}
 	tm, hop := template(t, "http://h/", composeCase{hs: []string{"Host: mine"}})
 	tm.Cookies, hop.Cookie, tm.Referer, hop.Referer = "t=1", "j=1", "first", "last"
-	h := request.Compose(tm, hop)
 	for name, want := range map[string]string{"Cookie": "j=1; t=1", "Referer": "last", "Host": "mine"} {
-		if got := value(h, name); got != want {
+		if got := header.Value(lines(tm, hop), name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 	tm.Headers = append(tm.Headers, request.HeaderLine{Name: "X", Value: " y "})
-	if got := value(request.Compose(tm, hop), "X"); got != " y " {
+	if got := header.Value(lines(tm, hop), "X"); got != " y " {
 		t.Errorf("HTTP/1 keeps the text: %q", got)
 	}
 	hop.HTTP = "2"
-	if got := value(request.Compose(tm, hop), "X"); got != "y" {
+	if got := header.Value(lines(tm, hop), "X"); got != "y" {
 		t.Errorf("HTTP/2 allows no blanks around a value: %q", got)
 	}
 	hop.URL, _ = request.ParseURL("http://other:8/", "", false)
-	if got := value(request.Compose(tm, hop), "Host"); got != "other:8" {
+	if got := header.Value(lines(tm, hop), "Host"); got != "other:8" {
 		t.Errorf("the user's Host went to another host: %q", got)
 	}
 }

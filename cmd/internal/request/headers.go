@@ -9,14 +9,8 @@ import (
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/bounded"
+	"github.com/bidehttp/bide/cmd/internal/header"
 )
-
-// Field is one header line as it goes out, in the order and case of the wire.
-// It converts to and from wire.Field.
-type Field struct {
-	Name, Value string
-	Tight       bool // no space after the colon
-}
 
 // ParseHeaders reads -H texts in order: "Name: value", "Name:" (take a default
 // away), "Name;" (send it empty), and "@file" ("@-" is stdin) with one such text per line.
@@ -178,9 +172,9 @@ func given(lines []HeaderLine, name string) bool {
 
 // lookup finds the first line of that name.
 func lookup(lines []HeaderLine, name string) (HeaderLine, bool) {
-	for _, l := range lines {
-		if strings.EqualFold(l.Name, name) {
-			return l, true
+	for i := range lines {
+		if header.Same(lines[i].Name, name) {
+			return lines[i], true
 		}
 	}
 	return HeaderLine{}, false

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/bidehttp/bide/cmd/internal/auth"
+	"github.com/bidehttp/bide/cmd/internal/header"
 )
 
 // Template is one operation's request, frozen before attempt 1 (R7.3). It is
@@ -32,10 +33,10 @@ type Options struct {
 	// ContentRange is where an upload belongs that goes on from a later byte
 	// ("bytes 50-99/100"), "" it is whole.
 	ContentRange string
-	Conditions   []Field // -z: If-Modified-Since or If-Unmodified-Since
-	TE           bool    // --tr-encoding
-	Accept       string  // "*/*"; --json: application/json
-	ContentType  string  // default for the body, "" none
+	Conditions   []header.Line // -z: If-Modified-Since or If-Unmodified-Since
+	TE           bool          // --tr-encoding
+	Accept       string        // "*/*"; --json: application/json
+	ContentType  string        // default for the body, "" none
 	Compressed   bool
 	Body         Body // nil none
 	Upload       bool // Body is a file of -T: a PUT, whatever -X calls it

@@ -116,6 +116,7 @@ type Conn struct {
 	Reused   bool          // it has carried a request before
 	HTTP10   bool          // wire's user notes that it was answered in HTTP/1.0
 	Buf      *bufio.Reader // wire's reader, kept between requests; nil at first
+	Head     []byte        // wire's room for the head of a request, kept between them
 	// Session is wire's HTTP/2 session, kept between requests; nil at first. Its
 	// method Usable() bool is asked before reuse: its reader owns the bytes of the
 	// socket, so that only it can tell. One without it is not used again.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,7 @@ type source interface {
 	// splice copies past the process to w; ok is false when it cannot.
 	splice(b *Body, w io.Writer) (n int64, ok bool, err error)
 	reusable() bool
-	trailer() ([]Field, []byte)
+	trailer() ([]Field, string)
 	uploaded() int64
 	// cut reports that the upload, if there is one, has ended short of its end.
 	cut() bool
@@ -185,7 +186,7 @@ func (b *Body) Trailer() []Field {
 
 // RawTrailer is the trailer section as received, without the empty line after
 // it, as -i and -D show it; empty when there was none.
-func (b *Body) RawTrailer() []byte {
+func (b *Body) RawTrailer() string {
 	_, raw := b.src.trailer()
 	return raw
 }
@@ -214,12 +215,10 @@ type body1 struct {
 	ended bool
 }
 
-func newBody1(f *flight, d delimit) *Body {
-	made := &struct {
-		b Body
-		s body1
-	}{s: body1{f: f, kind: d.kind, left: max(0, d.length), keep: d.keep}}
-	b, s := &made.b, &made.s
+// land makes the body of the answer.
+func (f *flight1) land(d delimit) *Body {
+	b, s := &f.body, &f.src
+	*s = body1{f: &f.flight, kind: d.kind, left: max(0, d.length), keep: d.keep}
 	b.src = s
 	if d.kind == framedChunked {
 		s.ck = &chunkReader{br: f.br, raw: f.r.Raw, see: f.trace.trailerIn()}
@@ -366,26 +365,22 @@ func (s *body1) uploaded() int64 {
 	if s.f.up != nil {
 		return s.f.up.sent.Load()
 	}
-	return s.f.t.BodyOut
+	return s.f.resp.Timing.BodyOut
 }
 
 func (s *body1) cut() bool { return s.f.up != nil && !s.f.up.whole() }
 
 func (s *body1) timing() Timing { return s.f.figures() }
 
-func (s *body1) trailer() ([]Field, []byte) {
+func (s *body1) trailer() ([]Field, string) {
 	if s.ck == nil || s.ck.state != chunkDone {
-		return nil, nil
+		return nil, ""
 	}
 	fields, err := parseFields(s.ck.trailer)
 	if err != nil {
-		return nil, nil
+		return nil, ""
 	}
-	end := len(s.ck.trailer) - 1
-	if end > 0 && s.ck.trailer[end-1] == '\r' {
-		end--
-	}
-	return fields, s.ck.trailer[:max(0, end)]
+	return fields, strings.TrimSuffix(s.ck.trailer, "\r\n")
 }
 
 func (s *body1) readUntil(t time.Time) {

@@ -24,15 +24,15 @@ func TestBrokenHead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := answering(t, c.raw)
-			resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+			resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 			if err == nil || resp == nil {
 				t.Fatalf("response %v, error %v", resp, err)
 			}
 			interim := ""
 			for _, block := range resp.Interim {
-				interim += string(block)
+				interim += block
 			}
-			if string(resp.Raw) != c.head || interim != c.interim || resp.Body != nil {
+			if resp.Raw != c.head || interim != c.interim || resp.Body != nil {
 				t.Errorf("interim %q, head %q; want %q, %q", interim, resp.Raw, c.interim, c.head)
 			}
 		})
@@ -45,7 +45,7 @@ func TestNoHeadOnReuse(t *testing.T) {
 	conn.Reused = true
 	r := request("GET")
 	r.HTTP09 = true
-	_, _, err := RoundTrip(context.Background(), conn, r)
+	_, _, err := roundTrip(context.Background(), conn, r)
 	if e := asError(t, err); e.Code != exitcode.WeirdReply || e.Error() != "Invalid status line" {
 		t.Errorf("(%d) %v", e.Code, e)
 	}
@@ -77,7 +77,7 @@ func TestUpgradeH2C(t *testing.T) {
 		conn := p.dial()
 		r := request("GET")
 		r.UpgradeH2C = asked
-		resp, _, err := RoundTrip(context.Background(), conn, r)
+		resp, _, err := roundTrip(context.Background(), conn, r)
 		if !asked {
 			if e := asError(t, err); e.Code != exitcode.WeirdReply {
 				t.Errorf("not asked for: %v", err)

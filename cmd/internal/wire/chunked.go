@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
@@ -39,7 +40,7 @@ type chunkReader struct {
 	left    int64  // of the chunk at hand
 	pending []byte // framing still to be given out in raw mode
 	excess  int64  // framing bytes beyond what the data excuses
-	trailer []byte // raw trailer section with its empty line
+	trailer string // raw trailer section with its empty line
 	see     func([]byte)
 }
 
@@ -111,20 +112,23 @@ func (c *chunkReader) step(p []byte) (int, error) {
 			return 0, eofIsShort(err)
 		}
 		c.trailer, c.state = withCRLF(raw), chunkDone
-		c.keep(raw)
+		c.keep([]byte(raw))
 		return 0, nil
 	}
 	return 0, io.EOF
 }
 
 // withCRLF gives every line CRLF, as curl shows trailers.
-func withCRLF(raw []byte) []byte {
-	out := make([]byte, 0, len(raw)+8)
-	for line := range bytes.Lines(raw) {
-		line = bytes.TrimRight(line, "\r\n")
-		out = append(append(out, line...), "\r\n"...)
+func withCRLF(raw string) string {
+	if raw == "\r\n" { // mostly there are no lines
+		return raw
 	}
-	return out
+	var out strings.Builder
+	for line := range strings.Lines(raw) {
+		out.WriteString(strings.TrimRight(line, "\r\n"))
+		out.WriteString("\r\n")
+	}
+	return out.String()
 }
 
 func (c *chunkReader) readSize() error {

@@ -63,7 +63,7 @@ func TestWriteTo(t *testing.T) {
 				if kind == "traced" {
 					r.Trace = &recorder{data: true}
 				}
-				resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+				resp, _, err := roundTrip(context.Background(), p.dial(), r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +128,7 @@ func TestWriteToFaults(t *testing.T) {
 	body := pattern(1 << 20)
 	t.Run("C1/cut in a spliced body", func(t *testing.T) {
 		p := giving(t, body, "length", 1000)
-		resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+		resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestWriteToFaults(t *testing.T) {
 		}
 		defer full.Close()
 		p := giving(t, body, "length", 0)
-		resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+		resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestWriteToFaults(t *testing.T) {
 		_ = pr.Close()
 		defer pw.Close()
 		p := giving(t, body, "length", 0)
-		resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+		resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestPatient(t *testing.T) {
 	}
 	defer pr.Close()
 	body := pattern(3 << 20)
-	resp, _, err := RoundTrip(context.Background(), giving(t, body, "length", 0).dial(), request("GET"))
+	resp, _, err := roundTrip(context.Background(), giving(t, body, "length", 0).dial(), request("GET"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestReceivedMoves(t *testing.T) {
 		<-step
 		_, _ = c.Write(make([]byte, 999900))
 	})
-	resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+	resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestDrain(t *testing.T) {
 				<-over
 			})
 			c := p.dial()
-			resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+			resp, _, err := roundTrip(context.Background(), c, request("GET"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,7 +295,7 @@ func TestCopyAllocs(t *testing.T) {
 	for _, framing := range []string{"length", "chunked"} {
 		t.Run(framing, func(t *testing.T) {
 			c := giving(t, make([]byte, 16<<20), framing, 0).dial()
-			resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+			resp, _, err := roundTrip(context.Background(), c, request("GET"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,7 +342,7 @@ func BenchmarkWriteTo(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = f.Seek(0, io.SeekStart)
-				resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+				resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -364,7 +364,7 @@ func BenchmarkSmall(b *testing.B) {
 	c := p.dial()
 	b.ReportAllocs()
 	for b.Loop() {
-		resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+		resp, _, err := roundTrip(context.Background(), c, request("GET"))
 		if err != nil {
 			b.Fatal(err)
 		}

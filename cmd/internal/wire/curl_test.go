@@ -101,13 +101,13 @@ func TestCurl(t *testing.T) {
 
 // outline is what curl -i prints, and the exit code.
 func outline(c *transport.Conn) (string, int) {
-	resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+	resp, _, err := roundTrip(context.Background(), c, request("GET"))
 	var sb strings.Builder
 	if err == nil {
 		for _, b := range resp.Interim {
-			sb.Write(b)
+			sb.WriteString(b)
 		}
-		sb.Write(resp.Raw)
+		sb.WriteString(resp.Raw)
 		_, err = resp.Body.WriteTo(&sb)
 		_ = resp.Body.Close()
 	}

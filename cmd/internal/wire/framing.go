@@ -2,14 +2,16 @@ package wire
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 )
 
 // framing is how the end of a body is known (RFC 9112 §6.3).
-type framing int
+type framing int8
 
 const (
 	framedNone    framing = iota // there is no body
@@ -33,8 +35,10 @@ func bodyless(method string, status int) bool {
 	return method == "HEAD" || status == 204 || status == 304 || status < 200
 }
 
-func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
-	d := delimit{length: -1, keep: h.persists(viaProxy) && !asksToClose(r)}
+// delimit reads the answer to r; last: the request has said that it is the last
+// on its connection.
+func (h *head) delimit(r *Request, last, viaProxy bool) (delimit, error) {
+	d := delimit{length: -1, keep: !last && h.persists(viaProxy)}
 	codings, err := transferCodings(h.fields)
 	if err != nil && !bodyless(r.Method, h.status) {
 		return d, err
@@ -71,20 +75,26 @@ func (h *head) delimit(r *Request, viaProxy bool) (delimit, error) {
 	return d, nil
 }
 
-// transferCodings are those of an answer without "identity", an old name for no
-// coding, and with "chunked" once, however often it is named at the end (curl).
-// Elsewhere it is an error (RFC 9112 §6.1).
+// transferCodings are those of an answer, in lower case, without "identity", an
+// old name for no coding, and with "chunked" once, however often it is named at
+// the end (curl). Elsewhere it is an error (RFC 9112 §6.1).
 func transferCodings(fields []Field) ([]string, error) {
 	var out []string
-	for _, c := range tokens(fields, "Transfer-Encoding") {
-		chunked := len(out) > 0 && out[len(out)-1] == "chunked"
-		switch {
-		case c == "identity" && !chunked, chunked && c == "chunked":
-		case chunked:
-			return nil, &replyError{code: exitcode.Decode, about: "Transfer-Encoding",
-				text: "Reject response due to 'chunked' not being the last Transfer-Encoding"}
-		default:
-			out = append(out, c)
+	for i := range fields {
+		if !header.Same(fields[i].Name, "Transfer-Encoding") {
+			continue
+		}
+		for c := range elements(fields[i].Value) {
+			c = strings.ToLower(c)
+			chunked := len(out) > 0 && out[len(out)-1] == "chunked"
+			switch {
+			case c == "identity" && !chunked, chunked && c == "chunked":
+			case chunked:
+				return nil, &replyError{code: exitcode.Decode, about: "Transfer-Encoding",
+					text: "Reject response due to 'chunked' not being the last Transfer-Encoding"}
+			default:
+				out = append(out, c)
+			}
 		}
 	}
 	return out, nil
@@ -98,14 +108,15 @@ const vast = -2
 // one that is too large: vast.
 func contentLength(fields []Field, lenient bool) (int64, error) {
 	length := int64(-1)
-	for _, f := range fields {
-		if !strings.EqualFold(f.Name, "Content-Length") {
+	for i := range fields {
+		f := &fields[i]
+		if !header.Same(f.Name, "Content-Length") {
 			continue
 		}
 		for part := range strings.SplitSeq(f.Value, ",") {
 			part = strings.Trim(part, " \t")
 			n, err := strconv.ParseInt(part, 10, 64)
-			switch whole := digits([]byte(part)); {
+			switch whole := digits(part); {
 			case err != nil && whole && lenient:
 				return vast, nil
 			case err != nil, !whole:
@@ -121,48 +132,43 @@ func contentLength(fields []Field, lenient bool) (int64, error) {
 
 // persists reports whether the server keeps the connection open.
 func (h *head) persists(viaProxy bool) bool {
-	named := func(option string) bool {
-		return hasToken(h.fields, "Connection", option) || viaProxy && hasToken(h.fields, "Proxy-Connection", option)
+	keep := h.minor == 1
+	for i := range h.fields {
+		f := &h.fields[i]
+		if !header.Same(f.Name, "Connection") && !(viaProxy && header.Same(f.Name, "Proxy-Connection")) {
+			continue
+		}
+		if lists(f.Value, "close") {
+			return false
+		}
+		keep = keep || lists(f.Value, "keep-alive")
 	}
-	return !named("close") && (h.minor == 1 || named("keep-alive"))
+	return keep
 }
 
-// asksToClose reports whether the request itself ends the connection.
-func asksToClose(r *Request) bool { return hasToken(r.Header, "Connection", "close") }
-
-// tokens are elements in lower case.
-func tokens(fields []Field, name string) []string {
-	var out []string
-	for t := range elements(fields, name) {
-		out = append(out, strings.ToLower(t))
-	}
-	return out
+// ofConnection reports whether a Connection line of a request lists option.
+func ofConnection(lines []header.Line, option string) bool {
+	return slices.ContainsFunc(lines, func(l header.Line) bool { return header.Same(l.Name, "Connection") && lists(l.Value, option) })
 }
 
-// elements are the list elements of all fields of that name, without parameters.
-func elements(fields []Field, name string) iter.Seq[string] {
+// elements are those of a field's value that is a list, without parameters.
+func elements(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range fields {
-			f := &fields[i]
-			if len(f.Name) != len(name) || !strings.EqualFold(f.Name, name) {
-				continue
-			}
-			for rest, more := f.Value, true; more; {
-				var t string
-				t, rest, more = strings.Cut(rest, ",")
-				t, _, _ = strings.Cut(t, ";")
-				if t = strings.Trim(t, " \t"); t != "" && !yield(t) {
-					return
-				}
+		for rest, more := value, true; more; {
+			var t string
+			t, rest, more = strings.Cut(rest, ",")
+			t, _, _ = strings.Cut(t, ";")
+			if t = strings.Trim(t, " \t"); t != "" && !yield(t) {
+				return
 			}
 		}
 	}
 }
 
-// hasToken reports whether a field of that name lists option.
-func hasToken(fields []Field, name, option string) bool {
-	for t := range elements(fields, name) {
-		if strings.EqualFold(t, option) {
+// lists reports whether option is an element of value, in any case.
+func lists(value, option string) bool {
+	for t := range elements(value) {
+		if header.Same(t, option) {
 			return true
 		}
 	}

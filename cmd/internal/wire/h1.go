@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -12,33 +11,42 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
 
-// flight is one HTTP/1 request on its way, and its answer.
+// flight is one request on its way, on HTTP/1 or HTTP/2, and its answer.
 type flight struct {
 	ctx   context.Context
 	c     *transport.Conn
-	r     *Request
+	r     Request
 	br    *bufio.Reader
 	wake  waker
-	t     Timing
+	resp  Response
 	out   int64   // request bytes that went out, the streamed body excepted
-	begun bool    // a byte of the final answer, or of the 1xx that is being read, is there
 	up    *upload // nil when head and body went out in one write
 	trace tracer
+	begun bool // a byte of the final answer, or of the 1xx that is being read, is there
+	last  bool // the request says that it is the last on its connection
 	// dropped: the answer does not want the rest of the upload.
 	dropped bool
 }
 
-func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
+// flight1 is one request on HTTP/1: all that lives and dies together.
+type flight1 struct {
+	flight
+	body Body
+	src  body1
+}
+
+func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
 	if c.Buf == nil {
 		c.Buf = bufio.NewReaderSize(c, readerSize)
 	}
-	f := &flight{ctx: ctx, c: c, r: r, br: c.Buf, trace: tracer{to: r.Trace}}
+	f := &flight1{flight: flight{ctx: ctx, c: c, r: *r, br: c.Buf, trace: tracer{to: r.Trace}, last: ofConnection(lines, "close")}}
 	f.wake.start(ctx, c.Conn)
-	resp, err := f.run()
+	resp, err := f.run(lines)
 	if err != nil {
 		f.wake.release()
 		if f.up != nil {
@@ -50,90 +58,95 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 	return resp, resp.Timing, nil
 }
 
-func (f *flight) run() (*Response, error) {
-	f.t.Start = f.r.Now()
-	resp := &Response{}
-	h, err := f.send(resp)
-	if err == nil && h == nil {
-		h, err = f.final(resp)
+func (f *flight1) run(lines []header.Line) (*Response, error) {
+	resp := &f.resp
+	resp.Timing.Start = f.r.Clock.Mono()
+	h, err := f.send(lines)
+	if err == nil && h.status == 0 {
+		h, err = f.final()
 	}
 	switch {
 	case errors.Is(err, errUpgraded):
-		return f.upgraded(resp)
+		return f.upgraded()
 	case errors.Is(err, errNoHead):
-		return f.headless(resp, err)
-	}
-	if err != nil {
+		return resp, f.headless(err)
+	case err != nil:
 		return resp, f.failed(err)
 	}
-	d, err := h.delimit(f.r, f.c.ViaProxy)
+	d, err := h.delimit(&f.r, f.last, f.c.ViaProxy)
 	if err != nil {
 		resp.Raw = beforeFault(h.raw, err)
 		return resp, f.failed(err)
 	}
-	f.t.Head = f.r.Now()
+	resp.Timing.Head = f.r.Clock.Mono()
 	f.settle(h.status)
 	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
 	resp.Header, resp.Raw = h.fields, h.raw
-	f.finish(resp, d)
+	f.finish(d)
 	return resp, nil
 }
 
 // beforeFault is what of a head stood before the field that is wrong.
-func beforeFault(raw []byte, err error) []byte {
+func beforeFault(raw string, err error) string {
 	var reply *replyError
 	if !errors.As(err, &reply) || reply.about == "" {
-		return nil
+		return ""
 	}
 	size := 0
-	for line := range bytes.Lines(raw) {
-		if name, _, _ := bytes.Cut(line, []byte{':'}); strings.EqualFold(string(name), reply.about) {
+	for line := range strings.Lines(raw) {
+		if name, _, _ := strings.Cut(line, ":"); header.Same(name, reply.about) {
 			return raw[:size]
 		}
 		size += len(line)
 	}
-	return nil
+	return ""
 }
 
 // headless makes the response of HTTP/0.9, bytes without a head, where that is allowed.
-func (f *flight) headless(resp *Response, err error) (*Response, error) {
+func (f *flight1) headless(err error) error {
 	switch {
 	case !f.r.HTTP09 && isEOF(err):
-		return resp, f.failed(err)
-	case len(resp.Interim) > 0 || f.c.Reused || f.r.HTTP09 && f.r.Method == "HEAD":
-		return resp, f.failed(&replyError{code: exitcode.WeirdReply, text: "Invalid status line"})
+		return f.failed(err)
+	case len(f.resp.Interim) > 0 || f.c.Reused || f.r.HTTP09 && f.r.Method == "HEAD":
+		return f.failed(&replyError{code: exitcode.WeirdReply, text: "Invalid status line"})
 	case !f.r.HTTP09:
-		return resp, f.failed(&replyError{code: exitcode.BadProtocol, text: "Received HTTP/0.9 when not allowed"})
+		return f.failed(&replyError{code: exitcode.BadProtocol, text: "Received HTTP/0.9 when not allowed"})
 	}
-	f.t.Head = f.r.Now()
+	f.resp.Timing.Head = f.r.Clock.Mono()
 	f.settle(0)
-	resp.Proto = "HTTP/0.9"
-	f.finish(resp, delimit{kind: framedClose, length: -1})
-	return resp, nil
+	f.resp.Proto = "HTTP/0.9"
+	f.finish(delimit{kind: framedClose, length: -1})
+	return nil
 }
 
-func (f *flight) finish(resp *Response, d delimit) {
-	resp.Length, resp.Codings, resp.Timing, resp.Vast = d.length, d.codings, f.figures(), d.vast
-	resp.Body = newBody1(f, d)
+func (f *flight1) finish(d delimit) {
+	f.figures()
+	f.resp.Length, f.resp.Codings, f.resp.Vast = d.length, d.codings, d.vast
+	f.resp.Body = f.land(d)
 }
 
 // figures brings those of the upload up to date.
 func (f *flight) figures() Timing {
+	t := &f.resp.Timing
 	if f.up != nil {
-		f.t.BodyOut = f.up.sent.Load()
+		t.BodyOut = f.up.sent.Load()
 		if f.up.whole() {
-			f.t.Sent = time.Duration(f.up.end.Load())
+			t.Sent = time.Duration(f.up.end.Load())
 		}
 	}
-	return f.t
+	return *t
 }
 
 // send writes the head and starts the body. It returns a head when the final
 // answer came before the body was asked for.
-func (f *flight) send(resp *Response) (*head, error) {
-	m, err := newMessage(f.r)
+func (f *flight) send(lines []header.Line) (head, error) {
+	t := &f.resp.Timing
+	m, err := newMessage(f.c.Head[:0], &f.r, lines)
 	if err != nil {
-		return nil, err
+		return head{}, err
+	}
+	if m.body == nil { // else it may be long
+		f.c.Head = m.buf
 	}
 	f.trace.headerOut(m.buf[:m.head])
 	f.trace.dataOut(m.body)
@@ -142,22 +155,22 @@ func (f *flight) send(resp *Response) (*head, error) {
 	runtime.Gosched()
 	n, err := f.c.Write(m.buf)
 	f.out = int64(n)
-	f.t.HeadOut = min(f.out, int64(m.head))
-	if extra := f.out - f.t.HeadOut; extra > 0 {
-		f.t.BodyOut = min(extra, int64(len(m.body)))
-		f.progress(f.t.BodyOut)
+	t.HeadOut = min(f.out, int64(m.head))
+	if extra := f.out - t.HeadOut; extra > 0 {
+		t.BodyOut = min(extra, int64(len(m.body)))
+		f.progress(t.BodyOut)
 	}
 	if err != nil {
-		return f.answered(resp, err)
+		return f.answered(err)
 	}
 	if m.complete {
-		f.t.Sent = f.r.Now()
-		return nil, nil
+		t.Sent = f.r.Clock.Mono()
+		return head{}, nil
 	}
-	f.up = newUpload(f, m)
+	f.up = newUpload(f, m.chunked)
 	if f.r.Expect > 0 {
-		h, err := f.await100(resp)
-		if err != nil || h != nil && h.status >= 300 {
+		h, err := f.await100()
+		if err != nil || h.status >= 300 {
 			f.up.skip()
 			return h, err
 		}
@@ -165,7 +178,7 @@ func (f *flight) send(resp *Response) (*head, error) {
 		return h, nil
 	}
 	go f.up.run()
-	return nil, nil
+	return head{}, nil
 }
 
 func (f *flight) progress(n int64) {
@@ -176,18 +189,18 @@ func (f *flight) progress(n int64) {
 
 // answered looks for an answer after a write failed with werr: a server may
 // refuse a request before it has read it, and close.
-func (f *flight) answered(resp *Response, werr error) (*head, error) {
+func (f *flight) answered(werr error) (head, error) {
 	if f.ctx.Err() != nil {
-		return nil, werr
+		return head{}, werr
 	}
 	f.wake.readBy(time.Now().Add(afterWriteError))
-	h, err := f.final(resp)
+	h, err := f.final()
 	var reply *replyError
 	if err != nil && !errors.As(err, &reply) && !errors.Is(err, errNoHead) {
-		return nil, &writeError{werr}
+		return head{}, &writeError{werr}
 	}
 	f.up = &upload{f: f, err: werr, done: make(chan struct{})}
-	f.up.sent.Store(f.t.BodyOut)
+	f.up.sent.Store(f.resp.Timing.BodyOut)
 	close(f.up.done)
 	return h, err
 }
@@ -202,61 +215,63 @@ type writeError struct{ err error }
 func (e *writeError) Error() string { return e.err.Error() }
 func (e *writeError) Unwrap() error { return e.err }
 
-// await100 waits up to Expect for an answer to the head (RFC 9110 §10.1.1). A
-// nil head means: send the body.
-func (f *flight) await100(resp *Response) (*head, error) {
+// await100 waits up to Expect for an answer to the head (RFC 9110 §10.1.1). No
+// head means: send the body.
+func (f *flight) await100() (head, error) {
 	f.wake.readBy(time.Now().Add(f.r.Expect))
 	_, err := f.br.Peek(1)
 	f.wake.readBy(time.Time{})
 	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() == nil {
-		return nil, nil
+		return head{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return head{}, err
 	}
-	return f.next(resp, 100)
+	return f.next(100)
 }
 
 // final reads heads up to the final one.
-func (f *flight) final(resp *Response) (*head, error) { return f.next(resp, 0) }
+func (f *flight) final() (head, error) { return f.next(0) }
 
-// next reads heads up to the final one, or up to the 1xx answer until.
-func (f *flight) next(resp *Response, until int) (*head, error) {
+// next reads heads up to the final one, or up to the 1xx answer until, of which
+// it returns none.
+func (f *flight) next(until int) (head, error) {
+	resp, t := &f.resp, &f.resp.Timing
 	for {
 		err := checkPrefix(f.br)
 		f.begun = err == nil || errors.Is(err, errNoHead)
-		if f.begun && f.t.FirstByte == 0 {
-			f.t.FirstByte = f.r.Now()
+		if f.begun && t.FirstByte == 0 {
+			t.FirstByte = f.r.Clock.Mono()
 		}
 		if err != nil {
 			if f.begun { // what came is an answer's beginning, if a short one
-				f.t.HeadIn += int64(f.br.Buffered())
+				t.HeadIn += int64(f.br.Buffered())
 			}
-			return nil, err
+			return head{}, err
 		}
-		raw, err := readBlock(f.br, maxHeads-int(f.t.HeadIn), f.trace.headerIn())
-		f.t.HeadIn += int64(len(raw))
+		raw, err := readBlock(f.br, maxHeads-int(t.HeadIn), f.trace.headerIn())
+		t.HeadIn += int64(len(raw))
 		if err != nil {
-			resp.Raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
-			return nil, err
+			resp.Raw = raw[:strings.LastIndexByte(raw, '\n')+1]
+			return head{}, err
 		}
 		h, err := parseHead(raw)
 		if err != nil || h.status >= 200 {
 			return h, err
 		}
 		if h.status == 101 {
-			if err := f.switched(h); !errors.Is(err, errUpgraded) {
-				return nil, err
+			if err := f.switched(&h); !errors.Is(err, errUpgraded) {
+				return head{}, err
 			}
 			resp.Interim = append(resp.Interim, raw)
-			return nil, errUpgraded
+			return head{}, errUpgraded
 		}
 		resp.Interim = append(resp.Interim, raw)
 		if len(resp.Interim) > maxInterim {
-			return nil, &replyError{code: exitcode.WeirdReply, text: "Too many informational responses"}
+			return head{}, &replyError{code: exitcode.WeirdReply, text: "Too many informational responses"}
 		}
 		if h.status == until {
-			return nil, nil
+			return head{}, nil
 		}
 	}
 }
@@ -305,7 +320,7 @@ func (f *flight) sentAny() retry.Sent {
 func (f *flight) failed(err error) error {
 	sent := f.sentAny()
 	phase, where := retry.PhaseResponse, "while waiting for the response"
-	if f.up == nil && f.t.Sent == 0 || f.up != nil && !f.up.whole() {
+	if f.up == nil && f.resp.Timing.Sent == 0 || f.up != nil && !f.up.whole() {
 		phase, where = retry.PhaseSend, "while sending the request"
 	}
 	var input *inputError

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -31,7 +32,7 @@ func TestFaults1(t *testing.T) {
 		head, end         *fault1 // error of RoundTrip, of the body
 		reusable          bool
 		status            int
-		edit              func(*Request)
+		edit              func(*call)
 	}{
 		"C1 short of Content-Length":   {raw: "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n0123456789", body: "0123456789", end: &fault1{retry.ClassTruncated, 18, "transfer closed with 10 bytes remaining to read"}},
 		"C2 chunked without last":      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", body: "abc", end: &fault1{retry.ClassTruncated, 18, "outstanding read data"}},
@@ -43,7 +44,7 @@ func TestFaults1(t *testing.T) {
 		"C12 204":                      {raw: "HTTP/1.1 204 None\r\n\r\n", reusable: true, status: 204},
 		"C12 304 with length":          {raw: "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n", reusable: true, status: 304},
 		"chunked":                      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n1\r\nd\r\n0\r\n\r\n", body: "abcd", reusable: true},
-		"chunked raw":                  {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", body: "3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", reusable: true, edit: func(r *Request) { r.Raw = true }},
+		"chunked raw":                  {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", body: "3;x=y\r\nabc\r\n0\r\nT: 1\r\n\r\n", reusable: true, edit: func(r *call) { r.Raw = true }},
 		"chunked wins over length":     {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", body: "abc"},
 		"chunk without size":           {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", end: &fault1{retry.ClassProtocol, 56, "hexadecimal"}},
 		"chunk longer than it says":    {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", body: "ab", end: &fault1{retry.ClassProtocol, 56, "Malformed"}},
@@ -54,7 +55,7 @@ func TestFaults1(t *testing.T) {
 		"differing lengths":            {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Differing"}},
 		"negative length":              {raw: "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Invalid Content-Length"}},
 		"length beyond numbers":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc", head: &fault1{retry.ClassProtocol, 8, "Invalid Content-Length"}},
-		"length beyond numbers taken":  {raw: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Lenient = true }},
+		"length beyond numbers taken":  {raw: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc", body: "abc", edit: func(r *call) { r.Lenient = true }},
 		"chunked twice":                {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", body: "a", reusable: true},
 		"chunked not last":             {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", head: &fault1{retry.ClassProtocol, 61, "'chunked' not being the last"}},
 		"identity is no coding":        {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, identity\r\nContent-Length: 3\r\n\r\nabc", body: "abc", reusable: true},
@@ -62,8 +63,8 @@ func TestFaults1(t *testing.T) {
 		"no head after an interim":     {raw: "HTTP/1.1 100 Continue\r\n\r\nabc\r\n", head: &fault1{retry.ClassProtocol, 8, "Invalid status line"}},
 		"a long header line":           {raw: "HTTP/1.1 200 OK\r\nX: " + long[:110<<10] + "\r\n\r\n", head: &fault1{retry.ClassProtocol, 100, "larger than allowed"}},
 		"many headers":                 {raw: "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 5001) + "\r\n", head: &fault1{retry.ClassProtocol, 100, "Too many response headers, 5000 is max"}},
-		"garbage length ignored":       {raw: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.IgnoreLength = true }},
-		"length ignored":               {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.IgnoreLength = true }},
+		"garbage length ignored":       {raw: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nabc", body: "abc", edit: func(r *call) { r.IgnoreLength = true }},
+		"length ignored":               {raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", body: "abc", edit: func(r *call) { r.IgnoreLength = true }},
 		"up to close":                  {raw: "HTTP/1.0 200 OK\r\n\r\nabc", body: "abc"},
 		"1.0 keep-alive":               {raw: "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 3\r\n\r\nabc", body: "abc", reusable: true},
 		"1.0 without":                  {raw: "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc"},
@@ -80,18 +81,18 @@ func TestFaults1(t *testing.T) {
 		"header without colon":         {raw: "HTTP/1.1 200 OK\r\nNonsense\r\n\r\n", head: &fault1{retry.ClassProtocol, 8, "without colon"}},
 		"NUL":                          {raw: "HTTP/1.1 200 OK\r\nA: \x00\r\n\r\n", head: &fault1{retry.ClassProtocol, 8, "Nul byte"}},
 		"HTTP/0.9 refused":             {raw: "<html>", head: &fault1{retry.ClassProtocol, 1, "HTTP/0.9"}},
-		"HTTP/0.9":                     {raw: "<html>", body: "<html>", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
-		"HTTP/0.9 to HEAD":             {method: "HEAD", raw: "<html>", head: &fault1{retry.ClassProtocol, 8, "Invalid status line"}, edit: func(r *Request) { r.HTTP09 = true }},
+		"HTTP/0.9":                     {raw: "<html>", body: "<html>", status: -1, edit: func(r *call) { r.HTTP09 = true }},
+		"HTTP/0.9 to HEAD":             {method: "HEAD", raw: "<html>", head: &fault1{retry.ClassProtocol, 8, "Invalid status line"}, edit: func(r *call) { r.HTTP09 = true }},
 		"chunked, then identity":       {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n", head: &fault1{retry.ClassProtocol, 61, "'chunked' not being the last"}},
-		"HTTP/0.9 by accident":         {raw: "HTT", body: "HTT", status: -1, edit: func(r *Request) { r.HTTP09 = true }},
+		"HTTP/0.9 by accident":         {raw: "HTT", body: "HTT", status: -1, edit: func(r *call) { r.HTTP09 = true }},
 		"closed after an interim":      {raw: "HTTP/1.1 103 E\r\n\r\n", head: &fault1{retry.ClassClosed, 52, "Empty reply"}},
 		"closed within HTTP/":          {raw: "HTT", head: &fault1{retry.ClassClosed, 56, "middle of the response head"}},
 		"HTTP/3":                       {raw: "HTTP/3 200\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "version"}},
 		"status word":                  {raw: "HTTP/1.1 abc\r\n\r\n", head: &fault1{retry.ClassProtocol, 1, "subversion"}},
-		"request asks to close":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc", edit: func(r *Request) { r.Header = append(r.Header, Field{Name: "connection", Value: "close"}) }},
+		"request asks to close":        {raw: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", body: "abc", edit: func(r *call) { r.Header = append(r.Header, header.Line{Name: "connection", Value: "close"}) }},
 		"other transfer coding":        {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc", body: "abc"},
 		"chunk size over 64 bits":      {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\nabc", end: &fault1{retry.ClassProtocol, 56, ""}},
-		"early answers stop at a wish": {method: "POST", raw: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", reusable: true, edit: func(r *Request) { r.Body, r.Length = strings.NewReader("x"), 1 }},
+		"early answers stop at a wish": {method: "POST", raw: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", reusable: true, edit: func(r *call) { r.Body, r.Length = strings.NewReader("x"), 1 }},
 	} {
 		t.Run("R3/"+name, func(t *testing.T) {
 			p := answering(t, tt.raw)
@@ -99,7 +100,7 @@ func TestFaults1(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(r)
 			}
-			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			resp, _, err := roundTrip(context.Background(), p.dial(), r)
 			if tt.head != nil {
 				checkFault(t, err, tt.head)
 				if e := asError(t, err); e.Sent != retry.SentMaybe {
@@ -175,7 +176,7 @@ func TestReset(t *testing.T) {
 				_, _ = io.WriteString(c, tt.raw)
 				_ = c.SetLinger(0)
 			})
-			resp, _, err := RoundTrip(context.Background(), p.dial(), request("GET"))
+			resp, _, err := roundTrip(context.Background(), p.dial(), request("GET"))
 			if err == nil {
 				_, err = io.ReadAll(resp.Body)
 				_ = resp.Body.Close()
@@ -189,7 +190,7 @@ func TestNothingSent(t *testing.T) {
 	p := answering(t, "")
 	c := p.dial()
 	_ = c.Conn.(*net.TCPConn).CloseWrite()
-	_, tm, err := RoundTrip(context.Background(), c, request("POST"))
+	_, tm, err := roundTrip(context.Background(), c, request("POST"))
 	if e := asError(t, err); e.Sent != retry.SentNothing || e.Class != retry.ClassClosed || e.Code != 55 || tm.HeadOut != 0 {
 		t.Errorf("%+v %+v", e, tm)
 	}
@@ -220,7 +221,7 @@ func TestContext(t *testing.T) {
 				cancel(tt.cause)
 				<-done
 			})
-			resp, _, err := RoundTrip(ctx, p.dial(), request("GET"))
+			resp, _, err := roundTrip(ctx, p.dial(), request("GET"))
 			if err == nil {
 				f, ferr := os.Create(filepath.Join(t.TempDir(), "out"))
 				if ferr != nil {
@@ -248,7 +249,7 @@ func TestContext(t *testing.T) {
 		})
 		r := request("PUT")
 		r.Body, r.Length = zeros{}, 1<<40
-		_, tm, err := RoundTrip(ctx, p.dial(), r)
+		_, tm, err := roundTrip(ctx, p.dial(), r)
 		if e := asError(t, err); e.Class != retry.ClassCanceled || e.Phase != retry.PhaseSend || tm.BodyOut == 0 {
 			t.Errorf("%+v %+v", e, tm)
 		}
@@ -257,7 +258,7 @@ func TestContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		p := answering(t, "")
-		_, _, err := RoundTrip(ctx, p.dial(), request("GET"))
+		_, _, err := roundTrip(ctx, p.dial(), request("GET"))
 		if e := asError(t, err); e.Sent != retry.SentNothing || e.Class != retry.ClassCanceled {
 			t.Errorf("%+v", e)
 		}
@@ -280,8 +281,8 @@ func TestNoResend(t *testing.T) {
 	c := p.dial()
 	for i := range 2 {
 		r := request("POST")
-		r.Header = append(r.Header, Field{Name: "Idempotency-Key", Value: "k"})
-		resp, _, err := RoundTrip(context.Background(), c, r)
+		r.Header = append(r.Header, header.Line{Name: "Idempotency-Key", Value: "k"})
+		resp, _, err := roundTrip(context.Background(), c, r)
 		if i == 0 {
 			if err != nil || !resp.Body.Reusable() {
 				t.Fatal(err)
@@ -303,7 +304,7 @@ func TestTrailer(t *testing.T) {
 	r := request("GET")
 	tr := &recorder{}
 	r.Trace = tr
-	resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+	resp, _, err := roundTrip(context.Background(), p.dial(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func TestTrailer(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := resp.Body.Trailer()
-	if len(got) != 2 || got[0] != (Field{Name: "X-Sum", Value: "1"}) || got[1] != (Field{Name: "Y", Value: "2"}) || string(resp.Body.RawTrailer()) != "X-Sum: 1\r\nY:2\r\n" {
+	if len(got) != 2 || got[0] != (Field{Name: "X-Sum", Value: "1"}) || got[1] != (Field{Name: "Y", Value: "2"}) || resp.Body.RawTrailer() != "X-Sum: 1\r\nY:2\r\n" {
 		t.Errorf("trailer %+v, raw %+v", got, resp.Body.RawTrailer())
 	}
 	want := []string{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: gzip, chunked\r\n", "\r\n", "X-Sum: 1\r\n", "Y:2\n"}
@@ -326,18 +327,18 @@ func TestTrailer(t *testing.T) {
 
 // TestHeadInjection: nothing breaks out of its line.
 func TestHeadInjection(t *testing.T) {
-	for name, edit := range map[string]func(*Request){
-		"method": func(r *Request) { r.Method = "GET /y HTTP/1.1\r\nX:" },
-		"target": func(r *Request) { r.Target = "/ HTTP/1.1\r\nX: y" },
-		"name":   func(r *Request) { r.Header = append(r.Header, Field{Name: "A\nB", Value: "c"}) },
-		"value":  func(r *Request) { r.Header = append(r.Header, Field{Name: "A", Value: "secret\r\nB: c"}) },
-		"1.0":    func(r *Request) { r.Version, r.Body, r.Length = "1.0", strings.NewReader("x"), -1 },
+	for name, edit := range map[string]func(*call){
+		"method": func(r *call) { r.Method = "GET /y HTTP/1.1\r\nX:" },
+		"target": func(r *call) { r.Target = "/ HTTP/1.1\r\nX: y" },
+		"name":   func(r *call) { r.Header = append(r.Header, header.Line{Name: "A\nB", Value: "c"}) },
+		"value":  func(r *call) { r.Header = append(r.Header, header.Line{Name: "A", Value: "secret\r\nB: c"}) },
+		"1.0":    func(r *call) { r.HTTP10, r.Body, r.Length = true, strings.NewReader("x"), -1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := answering(t, "")
 			r := request("GET")
 			edit(r)
-			_, tm, err := RoundTrip(context.Background(), p.dial(), r)
+			_, tm, err := roundTrip(context.Background(), p.dial(), r)
 			e := asError(t, err)
 			if e.Class != retry.ClassRequest || e.Sent != retry.SentNothing || tm.HeadOut != 0 || strings.Contains(e.Error(), "secret") {
 				t.Errorf("%+v", e)

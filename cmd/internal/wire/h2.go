@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
@@ -59,20 +61,19 @@ type stream struct {
 	keep    bool
 }
 
-func roundTrip2(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
+func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
 	s, ok := c.Session.(*session)
 	if !ok {
 		s = newSession(c)
 		c.Session = s
 	}
-	f := &flight{ctx: ctx, c: c, r: r, br: c.Buf, trace: tracer{to: r.Trace}}
+	f := &flight{ctx: ctx, c: c, r: *r, br: c.Buf, trace: tracer{to: r.Trace}}
 	st := &stream{flight: f, s: s, id: s.next, left: -1}
 	s.next += 2
 	f.wake.start(ctx, c.Conn)
 	unhook := context.AfterFunc(ctx, s.halt)
 	defer unhook()
-	resp, err := st.run()
-	if err != nil {
+	if err := st.run(lines); err != nil {
 		err = st.failed(err)
 		s.broken = true
 		f.wake.release()
@@ -80,36 +81,37 @@ func roundTrip2(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 		_ = c.Close()
 		return nil, f.figures(), err
 	}
-	return resp, resp.Timing, nil
+	return &f.resp, f.resp.Timing, nil
 }
 
-func (st *stream) run() (*Response, error) {
-	st.t.Start = st.r.Now()
-	resp := &Response{Proto: "HTTP/2"}
-	m, err := st.open()
+func (st *stream) run(lines []header.Line) error {
+	st.resp.Timing.Start = st.r.Clock.Mono()
+	st.resp.Proto = "HTTP/2"
+	complete, err := st.open(lines)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !m.complete {
-		if err := st.upload(resp, m); err != nil {
-			return nil, err
+	if !complete {
+		if err := st.upload(); err != nil {
+			return err
 		}
 	} else {
-		st.t.Sent = st.r.Now()
+		st.resp.Timing.Sent = st.r.Clock.Mono()
 	}
-	return st.answer(resp)
+	return st.answer()
 }
 
 // answer reads the head of the answer, and those of 1xx before it.
-func (st *stream) answer(resp *Response) (*Response, error) {
+func (st *stream) answer() error {
+	resp := &st.resp
 	for resp.Status == 0 {
-		if err := st.step(resp); err != nil {
-			return nil, err
+		if err := st.step(); err != nil {
+			return err
 		}
 	}
-	st.t.Head = st.r.Now()
-	if err := st.measure(resp); err != nil {
-		return nil, err
+	resp.Timing.Head = st.r.Clock.Mono()
+	if err := st.measure(); err != nil {
+		return err
 	}
 	if st.up != nil {
 		st.up.overtaken()
@@ -118,27 +120,30 @@ func (st *stream) answer(resp *Response) (*Response, error) {
 		st.dropped = true
 		st.abandon()
 	}
-	resp.Timing = st.figures()
+	st.figures()
 	resp.Body = &Body{src: st}
 	if st.ended && (st.up == nil || st.up.whole() || st.up.stop.Load()) {
 		resp.Body.end(st.atEnd())
 	}
-	return resp, nil
+	return nil
 }
 
-// open writes HEADERS, with a body that is small and within the windows.
-func (st *stream) open() (*message, error) {
-	if err := checkLines(st.r, st.r.Path); err != nil {
-		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
+// open writes HEADERS, with a body that is small and within the windows; complete
+// says that the request is over with them.
+func (st *stream) open(lines []header.Line) (complete bool, err error) {
+	if err := checkLines(&st.r, lines); err != nil {
+		return false, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
-	m := &message{complete: st.r.Body == nil || st.r.Length == 0}
-	if err := m.nothing2(st.r); err != nil {
-		return nil, err
+	complete = st.r.Body == nil || st.r.Length == 0
+	if complete {
+		if err := nothing(&st.r); err != nil {
+			return false, err
+		}
 	}
 	s := st.s
 	s.fmu.Lock()
 	s.out, s.halted = s.initial, false
-	small := !m.complete && st.r.Expect == 0 && st.r.Length >= 0 && st.r.Length <= min(int64(s.maxFrame), s.out, s.connOut)
+	small := !complete && st.r.Expect == 0 && st.r.Length >= 0 && st.r.Length <= min(int64(s.maxFrame), s.out, s.connOut)
 	maxFrame := s.maxFrame
 	s.fmu.Unlock()
 	s.idle.Store(0)
@@ -147,15 +152,15 @@ func (st *stream) open() (*message, error) {
 		body = make([]byte, st.r.Length)
 		n, err := io.ReadFull(st.r.Body, body)
 		if err != nil {
-			return nil, shortInput(err, int64(n), st.r.Length)
+			return false, shortInput(err, int64(n), st.r.Length)
 		}
 		if err := checkEnd(st.r.Body, st.r.Length); err != nil {
-			return nil, err
+			return false, err
 		}
 		_, _ = s.take(len(body))
-		m.complete = true
+		complete = true
 	}
-	shown := st.shown()
+	shown := shown(&st.r, lines, "HTTP/2")
 	st.trace.headerOut(shown)
 	st.trace.dataOut(body)
 	var b bytes.Buffer
@@ -163,43 +168,31 @@ func (st *stream) open() (*message, error) {
 	if !s.started {
 		s.preface(&b, fr)
 	}
-	st.writeHeaders(fr, maxFrame, m.complete && body == nil)
+	st.writeHeaders(fr, lines, maxFrame, complete && body == nil)
 	if body != nil {
 		_ = fr.WriteData(st.id, true, body)
 	}
 	n, err := s.write(b.Bytes())
 	st.out = int64(n)
 	if err != nil {
-		return nil, &writeError{err}
+		return false, &writeError{err}
 	}
-	st.t.HeadOut, st.t.BodyOut = int64(len(shown)), int64(len(body))
-	st.progress(st.t.BodyOut)
-	return m, nil
-}
-
-// nothing2 checks a body of length 0.
-func (m *message) nothing2(r *Request) error {
-	if r.Length != 0 {
-		return nil
-	}
-	return m.nothing(r)
+	st.resp.Timing.HeadOut, st.resp.Timing.BodyOut = int64(len(shown)), int64(len(body))
+	st.progress(int64(len(body)))
+	return complete, nil
 }
 
 // writeHeaders encodes the request (RFC 9113 §8.3.1) in its order.
-func (st *stream) writeHeaders(fr *http2.Framer, maxFrame int, end bool) {
-	s, r := st.s, st.r
+func (st *stream) writeHeaders(fr *http2.Framer, lines []header.Line, maxFrame int, end bool) {
+	s, r := st.s, &st.r
 	s.hbuf.Reset()
 	put := func(name, value string) { _ = s.henc.WriteField(hpack.HeaderField{Name: name, Value: value}) }
 	put(":method", r.Method)
-	put(":path", r.Path)
+	put(":path", r.Target)
 	put(":scheme", r.Scheme)
-	put(":authority", authority(r))
-	dropped := tokens(r.Header, "Connection")
-	for _, f := range r.Header {
-		name := strings.ToLower(f.Name)
-		if carried(name, f.Value, dropped) {
-			put(name, f.Value)
-		}
+	put(":authority", authority(r, lines))
+	for name, value := range carried(lines) {
+		put(name, value)
 	}
 	block := s.hbuf.Bytes()
 	part := block[:min(len(block), maxFrame)]
@@ -214,47 +207,52 @@ func (st *stream) writeHeaders(fr *http2.Framer, maxFrame int, end bool) {
 	}
 }
 
-// carried reports whether a field goes out on HTTP/2 (RFC 9113 §8.2.2).
-func carried(name, value string, connection []string) bool {
-	switch name {
-	case "", "host", "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade", "http2-settings":
-		return false
-	case "te":
-		return strings.EqualFold(strings.TrimSpace(value), "trailers")
-	}
-	for _, c := range connection {
-		if c == name {
-			return false
+// carried are the lines that go out on HTTP/2 and HTTP/3 (RFC 9113 §8.2.2), with
+// names in lower case.
+func carried(lines []header.Line) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, l := range lines {
+			name := strings.ToLower(l.Name)
+			switch name {
+			case "", "host", "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade", "http2-settings":
+				continue
+			case "te":
+				if !header.Same(strings.TrimSpace(l.Value), "trailers") {
+					continue
+				}
+			}
+			if !ofConnection(lines, name) && !yield(name, l.Value) {
+				return
+			}
 		}
 	}
-	return true
 }
 
-func authority(r *Request) string {
-	for _, f := range r.Header {
-		if strings.EqualFold(f.Name, "Host") {
-			return f.Value
+func authority(r *Request, lines []header.Line) string {
+	for _, l := range lines {
+		if header.Same(l.Name, "Host") {
+			return l.Value
 		}
 	}
 	return r.Authority
 }
 
 // shown is the request as -v shows it: in HTTP/1's form.
-func (st *stream) shown() []byte {
-	b := append([]byte(nil), st.r.Method+" "+st.r.Path+" HTTP/2\r\n"...)
-	for _, f := range st.r.Header {
-		b = append(append(append(append(b, f.Name...), ": "...), f.Value...), "\r\n"...)
+func shown(r *Request, lines []header.Line, proto string) []byte {
+	b := append([]byte(nil), r.Method+" "+r.Target+" "+proto+"\r\n"...)
+	for _, l := range lines {
+		b = append(append(append(append(b, l.Name...), ": "...), l.Value...), "\r\n"...)
 	}
 	return append(b, "\r\n"...)
 }
 
 // upload starts the body, after an answer to Expect where that is asked for.
-func (st *stream) upload(resp *Response, m *message) error {
-	st.up = newUpload(st.flight, m)
+func (st *stream) upload() error {
+	st.up = newUpload(st.flight, false)
 	st.up.h2 = st
 	if st.r.Expect > 0 {
-		err := st.await100h2(resp)
-		if err != nil || resp.Status >= 300 {
+		err := st.await100h2()
+		if err != nil || st.resp.Status >= 300 {
 			st.up.skip()
 			return err
 		}
@@ -263,10 +261,10 @@ func (st *stream) upload(resp *Response, m *message) error {
 	return nil
 }
 
-func (st *stream) await100h2(resp *Response) error {
+func (st *stream) await100h2() error {
 	limit := time.Now().Add(st.r.Expect)
 	defer st.wake.readBy(time.Time{})
-	for resp.Status == 0 && len(resp.Interim) == 0 {
+	for st.resp.Status == 0 && len(st.resp.Interim) == 0 {
 		st.wake.readBy(limit)
 		_, err := st.br.Peek(9)
 		if errors.Is(err, os.ErrDeadlineExceeded) && st.ctx.Err() == nil {
@@ -276,7 +274,7 @@ func (st *stream) await100h2(resp *Response) error {
 		if err != nil {
 			return err
 		}
-		if err := st.step(resp); err != nil {
+		if err := st.step(); err != nil {
 			return err
 		}
 	}
@@ -284,14 +282,14 @@ func (st *stream) await100h2(resp *Response) error {
 }
 
 // step reads one frame while the head is awaited.
-func (st *stream) step(resp *Response) error {
+func (st *stream) step() error {
 	f, err := st.s.frame(st)
 	if err != nil {
 		return err
 	}
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:
-		return st.head(resp, f)
+		return st.head(f)
 	case *http2.RSTStreamFrame:
 		return st.reset(f.ErrCode)
 	case *http2.DataFrame:
@@ -308,9 +306,10 @@ func (st *stream) reset(code http2.ErrCode) error {
 }
 
 // head takes a header block: informational or final.
-func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
-	if st.t.FirstByte == 0 {
-		st.t.FirstByte = st.r.Now()
+func (st *stream) head(f *http2.MetaHeadersFrame) error {
+	resp, t := &st.resp, &st.resp.Timing
+	if t.FirstByte == 0 {
+		t.FirstByte = st.r.Clock.Mono()
 	}
 	if f.Truncated {
 		return &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
@@ -338,17 +337,17 @@ func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
 	if see != nil {
 		see(raw[len(raw)-2:])
 	}
-	st.t.HeadIn += int64(len(raw))
-	if st.t.HeadIn > maxHeads {
+	t.HeadIn += int64(len(raw))
+	if t.HeadIn > maxHeads {
 		return &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
 	}
 	st.ended = f.StreamEnded()
 	st.s.idle.Store(0)
 	if status >= 200 {
-		resp.Status, resp.Header, resp.Raw = status, fields, raw
+		resp.Status, resp.Header, resp.Raw = status, fields, string(raw)
 		return nil
 	}
-	resp.Interim = append(resp.Interim, raw)
+	resp.Interim = append(resp.Interim, string(raw))
 	if status == 101 || st.ended || len(resp.Interim) > maxInterim {
 		return &replyError{code: exitcode.HTTP2Stream, text: "HTTP/2 stream: wrong or too many informational responses"}
 	}
@@ -356,7 +355,8 @@ func (st *stream) head(resp *Response, f *http2.MetaHeadersFrame) error {
 }
 
 // measure finds the body's length.
-func (st *stream) measure(resp *Response) error {
+func (st *stream) measure() error {
+	resp := &st.resp
 	length, err := contentLength(resp.Header, false)
 	switch {
 	case bodyless(st.r.Method, resp.Status):

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
@@ -113,23 +114,22 @@ func TestRoundTrip2(t *testing.T) {
 	c := p.dial2()
 	for i, body := range []string{"", "hello"} {
 		r := request("POST")
-		r.Target = "" // HTTP/1 only
-		r.Header = []Field{{Name: "Host", Value: "example.org"}, {Name: "X-One", Value: "1"}, {Name: "Connection", Value: "x-drop"}, {Name: "X-Drop", Value: "1"}, {Name: "TE", Value: "gzip"}, {Name: "Te", Value: "trailers"}, {Name: "Cookie", Value: "a=b; c=d"}, {Name: "Transfer-Encoding", Value: "chunked"}}
+		r.Header = []header.Line{{Name: "Host", Value: "example.org"}, {Name: "X-One", Value: "1"}, {Name: "Connection", Value: "x-drop"}, {Name: "X-Drop", Value: "1"}, {Name: "TE", Value: "gzip"}, {Name: "Te", Value: "trailers"}, {Name: "Cookie", Value: "a=b; c=d"}, {Name: "Transfer-Encoding", Value: "chunked"}}
 		if body != "" {
 			r.Body, r.Length = strings.NewReader(body), int64(len(body))
 		}
 		tr := &recorder{}
 		r.Trace = tr
-		resp, tm, err := RoundTrip(context.Background(), c, r)
+		resp, tm, err := roundTrip(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := ":method=POST|:path=/x|:scheme=http|:authority=example.org|x-one=1|te=trailers|cookie=a=b; c=d|"
 		wantRaw := "HTTP/2 200 \r\nx-b: " + want + "\r\nx-a: 1\r\ncontent-length: " + itoa(int64(len(body)+2)) + "\r\n\r\n"
-		if string(resp.Raw) != wantRaw {
+		if resp.Raw != wantRaw {
 			t.Errorf("raw %q\nwant %q", resp.Raw, wantRaw)
 		}
-		if len(resp.Interim) != 1 || string(resp.Interim[0]) != "HTTP/2 103 \r\nlink: x\r\n\r\n" {
+		if len(resp.Interim) != 1 || resp.Interim[0] != "HTTP/2 103 \r\nlink: x\r\n\r\n" {
 			t.Errorf("interim %q", resp.Interim)
 		}
 		if !strings.HasPrefix(tr.heads[0], "POST /x HTTP/2\r\nHost: example.org\r\n") || len(tr.heads) != 1 {
@@ -139,7 +139,7 @@ func TestRoundTrip2(t *testing.T) {
 		if err != nil || string(got) != "> "+body || !resp.Body.Reusable() {
 			t.Errorf("%q, %v", got, err)
 		}
-		if tr := resp.Body.Trailer(); len(tr) != 1 || tr[0] != (Field{Name: "x-trailer", Value: "t"}) || string(resp.Body.RawTrailer()) != "x-trailer: t\r\n" {
+		if tr := resp.Body.Trailer(); len(tr) != 1 || tr[0] != (Field{Name: "x-trailer", Value: "t"}) || resp.Body.RawTrailer() != "x-trailer: t\r\n" {
 			t.Errorf("trailer %v", tr)
 		}
 		if tm.BodyOut != int64(len(body)) || tm.Head == 0 || tm.Sent == 0 {
@@ -269,8 +269,8 @@ func TestFaults2(t *testing.T) {
 			})
 			c := p.dial2()
 			r := request("POST")
-			r.Header = append(r.Header, Field{Name: "Idempotency-Key", Value: "k"})
-			resp, _, err := RoundTrip(context.Background(), c, r)
+			r.Header = append(r.Header, header.Line{Name: "Idempotency-Key", Value: "k"})
+			resp, _, err := roundTrip(context.Background(), c, r)
 			if tt.head != nil {
 				checkFault(t, err, tt.head)
 				if e := asError(t, err); e.Sent != tt.sent {
@@ -336,7 +336,7 @@ func TestUpload2(t *testing.T) {
 	} {
 		r := request("PUT")
 		r.Body, r.Length = tt.body, tt.length
-		resp, _, err := RoundTrip(context.Background(), c, r)
+		resp, _, err := roundTrip(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +361,7 @@ func TestEarlyAnswer2(t *testing.T) {
 	})
 	r := request("PUT")
 	r.Body, r.Length = zeros{}, 1<<40
-	resp, _, err := RoundTrip(context.Background(), p.dial2(), r)
+	resp, _, err := roundTrip(context.Background(), p.dial2(), r)
 	if err != nil || resp.Status != 413 {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func TestInput2(t *testing.T) {
 			p := serve2(t, func(p *h2peer) { p.request(true) })
 			r := request("PUT")
 			r.Body, r.Length = tt.body, tt.length
-			_, _, err := RoundTrip(context.Background(), p.dial2(), r)
+			_, _, err := roundTrip(context.Background(), p.dial2(), r)
 			checkFault(t, err, &fault1{retry.ClassInput, exitcode.Input, "request body"})
 		})
 	}
@@ -407,7 +407,7 @@ func TestContext2(t *testing.T) {
 				r.Body, r.Length = zeros{}, 1<<30
 			}
 			c := p.dial2()
-			_, _, err := RoundTrip(ctx, c, r)
+			_, _, err := roundTrip(ctx, c, r)
 			if e := asError(t, err); e.Class != retry.ClassCanceled || e.Sent != retry.SentMaybe {
 				t.Errorf("%+v", e)
 			}
@@ -422,7 +422,7 @@ func TestContext2(t *testing.T) {
 				t.Error("another request")
 			}
 		})
-		resp, _, err := RoundTrip(context.Background(), p.dial2(), request("GET"))
+		resp, _, err := roundTrip(context.Background(), p.dial2(), request("GET"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -458,7 +458,7 @@ func TestIdle2(t *testing.T) {
 				<-over
 			})
 			c := p.dial2()
-			resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+			resp, _, err := roundTrip(context.Background(), c, request("GET"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -195,19 +196,19 @@ func (st *stream) broke(err error) error {
 
 func (st *stream) reusable() bool { return st.done && st.keep }
 
-func (st *stream) trailer() ([]Field, []byte) {
-	var b bytes.Buffer
+func (st *stream) trailer() ([]Field, string) {
+	var b strings.Builder
 	for _, f := range st.trail {
 		b.WriteString(f.Name + ": " + f.Value + "\r\n")
 	}
-	return st.trail, b.Bytes()
+	return st.trail, b.String()
 }
 
 func (st *stream) uploaded() int64 {
 	if st.up != nil {
 		return st.up.sent.Load()
 	}
-	return st.t.BodyOut
+	return st.resp.Timing.BodyOut
 }
 
 func (st *stream) cut() bool { return st.up != nil && !st.up.whole() }

@@ -45,7 +45,7 @@ func TestFlow2(t *testing.T) {
 	r := request("PUT")
 	body := pattern(200 << 10)
 	r.Body, r.Length = bytes.NewReader(body), int64(len(body))
-	resp, _, err := RoundTrip(context.Background(), c, r)
+	resp, _, err := roundTrip(context.Background(), c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestOvertaken2(t *testing.T) {
 	r := request("PUT")
 	r.Body, r.Length = bytes.NewReader(body), int64(len(body))
 	c := p.dial2()
-	resp, _, err := RoundTrip(context.Background(), c, r)
+	resp, _, err := roundTrip(context.Background(), c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestBodyless2(t *testing.T) {
 			p.request(true)
 		})
 		c := p.dial2()
-		resp, _, err := RoundTrip(context.Background(), c, request(method))
+		resp, _, err := roundTrip(context.Background(), c, request(method))
 		if err != nil {
 			t.Fatal(err)
 		}

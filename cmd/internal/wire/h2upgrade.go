@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/net/http2"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 )
 
 // UpgradeSettings is the value of HTTP2-Settings in a request that asks for h2c
@@ -20,7 +22,8 @@ var errUpgraded = errors.New("switched to HTTP/2")
 
 // switched judges a 101: the upgrade that was asked for, or a wrong answer.
 func (f *flight) switched(h *head) error {
-	if f.r.UpgradeH2C && hasToken(h.fields, "Upgrade", "h2c") {
+	offered := func(f Field) bool { return header.Same(f.Name, "Upgrade") && lists(f.Value, "h2c") }
+	if f.r.UpgradeH2C && slices.ContainsFunc(h.fields, offered) {
 		return errUpgraded
 	}
 	return &replyError{code: exitcode.WeirdReply, text: "Switching Protocols was not asked for"}
@@ -28,7 +31,7 @@ func (f *flight) switched(h *head) error {
 
 // upgraded goes on in HTTP/2: the request was stream 1, and its answer comes
 // there (RFC 7540 §3.2). The connection speaks HTTP/2 from then on.
-func (f *flight) upgraded(resp *Response) (*Response, error) {
+func (f *flight) upgraded() (*Response, error) {
 	s := newSession(f.c)
 	st := &stream{flight: f, s: s, id: s.next, left: -1}
 	s.next += 2
@@ -39,12 +42,12 @@ func (f *flight) upgraded(resp *Response) (*Response, error) {
 	s.preface(&b, http2.NewFramer(&b, nil))
 	_, err := s.write(b.Bytes())
 	if err == nil {
-		resp.Proto = "HTTP/2"
-		resp, err = st.answer(resp)
+		f.resp.Proto = "HTTP/2"
+		err = st.answer()
 	}
 	if err != nil {
 		s.broken = true
 		return nil, st.failed(err)
 	}
-	return resp, nil
+	return &f.resp, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/quic-go/quic-go/http3"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
@@ -37,7 +38,7 @@ type flight3 struct {
 	cancel context.CancelCauseFunc // of the stream
 	c      *transport.Conn
 	s      *session3
-	r      *Request
+	r      Request
 	t      Timing
 	wrote  bool // the head went out
 	up     *upload3
@@ -48,15 +49,15 @@ type flight3 struct {
 	late   *time.Timer // of readUntil
 }
 
-func roundTrip3(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
+func roundTrip3(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
 	s, ok := c.Session.(*session3)
 	if !ok {
 		t := &http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHeads}
 		s = &session3{t.NewClientConn(c.QUIC)}
 		c.Session = s
 	}
-	f := &flight3{ctx: ctx, c: c, s: s, r: r, trace: tracer{to: r.Trace}, left: -1}
-	resp, err := f.run()
+	f := &flight3{ctx: ctx, c: c, s: s, r: *r, trace: tracer{to: r.Trace}, left: -1}
+	resp, err := f.run(lines)
 	if err != nil {
 		err = f.failed(err)
 		f.cancel(context.Canceled)
@@ -66,16 +67,16 @@ func roundTrip3(ctx context.Context, c *transport.Conn, r *Request) (*Response, 
 	return resp, resp.Timing, nil
 }
 
-func (f *flight3) run() (*Response, error) {
+func (f *flight3) run(lines []header.Line) (*Response, error) {
 	resp := &Response{Proto: "HTTP/3"}
 	var stream context.Context
 	stream, f.cancel = context.WithCancelCause(f.ctx)
-	f.t.Start = f.r.Now()
-	if err := checkLines(f.r, f.r.Path); err != nil {
+	f.t.Start = f.r.Clock.Mono()
+	if err := checkLines(&f.r, lines); err != nil {
 		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
-	req := f.request()
-	shown := f.shown()
+	req := f.request(lines)
+	shown := shown(&f.r, lines, "HTTP/3")
 	f.t.HeadOut = int64(len(shown))
 	f.trace.headerOut(shown)
 	var err error
@@ -85,7 +86,7 @@ func (f *flight3) run() (*Response, error) {
 		}
 		return nil, err
 	}
-	f.t.Head = f.r.Now()
+	f.t.Head = f.r.Clock.Mono()
 	if f.t.FirstByte == 0 {
 		f.t.FirstByte = f.t.Head
 	}
@@ -105,11 +106,11 @@ func (f *flight3) run() (*Response, error) {
 }
 
 // request translates r. Fields that HTTP/3 does not carry fall away, as on HTTP/2.
-func (f *flight3) request() *http.Request {
-	r := f.r
-	u := &url.URL{Scheme: r.Scheme, Host: authority(r), Opaque: r.Path}
-	if strings.HasPrefix(r.Path, "//") {
-		path, query, has := strings.Cut(r.Path, "?")
+func (f *flight3) request(lines []header.Line) *http.Request {
+	r := &f.r
+	u := &url.URL{Scheme: r.Scheme, Host: authority(r, lines), Opaque: r.Target}
+	if strings.HasPrefix(r.Target, "//") {
+		path, query, has := strings.Cut(r.Target, "?")
 		plain, err := url.PathUnescape(path)
 		if err != nil {
 			plain = path
@@ -117,12 +118,9 @@ func (f *flight3) request() *http.Request {
 		u.Opaque, u.Path, u.RawPath, u.RawQuery, u.ForceQuery = "", plain, path, query, has && query == ""
 	}
 	req := &http.Request{Method: r.Method, URL: u, Host: u.Host, Header: http.Header{"User-Agent": nil}, Proto: "HTTP/3", ProtoMajor: 3}
-	dropped := tokens(r.Header, "Connection")
-	for _, field := range r.Header {
-		if name := strings.ToLower(field.Name); carried(name, field.Value, dropped) {
-			name = textproto.CanonicalMIMEHeaderKey(name)
-			req.Header[name] = append(req.Header[name], field.Value)
-		}
+	for name, value := range carried(lines) {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		req.Header[name] = append(req.Header[name], value)
 	}
 	if r.Body != nil && r.Length != 0 {
 		f.up = &upload3{f: f, over: make(chan struct{})}
@@ -137,14 +135,14 @@ func (f *flight3) watch(resp *Response) *httptrace.ClientTrace {
 		WroteHeaders: func() {
 			f.wrote = true
 			if f.up == nil {
-				f.t.Sent = f.r.Now()
+				f.t.Sent = f.r.Clock.Mono()
 			}
 		},
-		Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
+		Got1xxResponse: func(code int, values textproto.MIMEHeader) error {
 			if f.t.FirstByte == 0 {
-				f.t.FirstByte = f.r.Now()
+				f.t.FirstByte = f.r.Clock.Mono()
 			}
-			_, raw := f.block(code, http.Header(header))
+			_, raw := f.block(code, http.Header(values))
 			resp.Interim = append(resp.Interim, raw)
 			return nil
 		},
@@ -156,20 +154,11 @@ func (f *flight3) watch(resp *Response) *httptrace.ClientTrace {
 	}
 }
 
-// shown is the request as -v shows it: in HTTP/1's form.
-func (f *flight3) shown() []byte {
-	b := append([]byte(nil), f.r.Method+" "+f.r.Path+" HTTP/3\r\n"...)
-	for _, field := range f.r.Header {
-		b = append(append(append(append(b, field.Name...), ": "...), field.Value...), "\r\n"...)
-	}
-	return append(b, "\r\n"...)
-}
-
 // block is a header block in curl's rendering. The order of the fields on the
 // wire is not known any more: they come sorted.
-func (f *flight3) block(status int, header http.Header) ([]Field, []byte) {
+func (f *flight3) block(status int, values http.Header) ([]Field, string) {
 	raw := append([]byte(nil), "HTTP/3 "+strconv.Itoa(status)+" \r\n"...)
-	fields := sorted(header)
+	fields := sorted(values)
 	see := f.trace.headerIn()
 	if see != nil {
 		see(raw)
@@ -186,13 +175,13 @@ func (f *flight3) block(status int, header http.Header) ([]Field, []byte) {
 		see(raw[len(raw)-2:])
 	}
 	f.t.HeadIn += int64(len(raw))
-	return fields, raw
+	return fields, string(raw)
 }
 
-func sorted(header http.Header) []Field {
-	fields := make([]Field, 0, len(header))
-	for name, values := range header {
-		for _, v := range values {
+func sorted(values http.Header) []Field {
+	fields := make([]Field, 0, len(values))
+	for name, lines := range values {
+		for _, v := range lines {
 			fields = append(fields, Field{Name: strings.ToLower(name), Value: v})
 		}
 	}
@@ -274,7 +263,7 @@ type upload3 struct {
 }
 
 func (u *upload3) Read(p []byte) (int, error) {
-	r := u.f.r
+	r := &u.f.r
 	if u.stop.Load() {
 		return 0, errStopped
 	}
@@ -293,7 +282,7 @@ func (u *upload3) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF) && sent < r.Length:
 		return 0, u.fail(shortInput(err, sent, r.Length))
 	case errors.Is(err, io.EOF):
-		u.end.Store(int64(r.Now()))
+		u.end.Store(int64(r.Clock.Mono()))
 	case err != nil:
 		return 0, u.fail(&inputError{err})
 	}

@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -97,16 +97,16 @@ func (f *flight3) reusable() bool {
 	return f.whole && f.s.Usable() && (f.up == nil || f.up.stop.Load() || f.up.end.Load() > 0)
 }
 
-func (f *flight3) trailer() ([]Field, []byte) {
+func (f *flight3) trailer() ([]Field, string) {
 	if !f.whole || len(f.resp.Trailer) == 0 {
-		return nil, nil
+		return nil, ""
 	}
 	fields := sorted(f.resp.Trailer)
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, field := range fields {
 		b.WriteString(field.Name + ": " + field.Value + "\r\n")
 	}
-	return fields, b.Bytes()
+	return fields, b.String()
 }
 
 func (f *flight3) uploaded() int64 {

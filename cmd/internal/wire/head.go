@@ -23,13 +23,13 @@ const (
 	readerSize = 32 << 10
 )
 
-// head is one parsed response header block of HTTP/1.
+// head is one parsed response header block of HTTP/1; the zero head is none.
 type head struct {
 	minor  int // of HTTP/1.x
 	status int
 	reason string
 	fields []Field
-	raw    []byte
+	raw    string
 }
 
 // proto as it stood in the status line.
@@ -71,33 +71,64 @@ func checkPrefix(br *bufio.Reader) error {
 
 // readBlock reads lines up to and including an empty one, at most limit bytes.
 // Lines end in LF, with CR before it or not (RFC 9112 §2.2). Every line is
-// shown to see, when that is not nil.
-func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
-	// Most heads are in the buffer already, with little of the body.
-	raw := make([]byte, 0, min(br.Buffered(), limit, 1<<10))
+// shown to see, when that is not nil. With an error comes what was read.
+func readBlock(br *bufio.Reader, limit int, see func([]byte)) (string, error) {
+	b, _ := br.Peek(br.Buffered())
+	n := blockEnd(b)
+	if n == 0 || n > limit {
+		return readLines(br, limit, see)
+	}
+	// Most heads are in the buffer as a whole, which is shorter than maxLine.
+	if see != nil {
+		for line := range bytes.Lines(b[:n]) {
+			see(line)
+		}
+	}
+	block := string(b[:n])
+	_, err := br.Discard(n)
+	return block, err
+}
+
+// blockEnd is the length of the block that b begins with, 0 when its end is not there.
+func blockEnd(b []byte) int {
+	for end := 0; ; {
+		size := bytes.IndexByte(b[end:], '\n')
+		if size < 0 {
+			return 0
+		}
+		empty := size == 0 || size == 1 && b[end] == '\r'
+		if end += size + 1; empty {
+			return end
+		}
+	}
+}
+
+// readLines is readBlock of a block that is not in the buffer as a whole.
+func readLines(br *bufio.Reader, limit int, see func([]byte)) (string, error) {
+	var raw []byte
 	for start := 0; ; start = len(raw) {
 		for {
 			part, err := br.ReadSlice('\n')
 			if len(raw)+len(part) > limit {
-				return raw, &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: %d > %d", len(raw)+len(part), limit)}
+				return string(raw), &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: %d > %d", len(raw)+len(part), limit)}
 			}
 			raw = append(raw, part...)
 			if err == nil {
 				break
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
-				return raw, err
+				return string(raw), err
 			}
 		}
 		line := raw[start:]
 		if len(line) >= maxLine {
-			return raw[:start], &replyError{code: exitcode.TooMuch, text: "A value or data field grew larger than allowed"}
+			return string(raw[:start]), &replyError{code: exitcode.TooMuch, text: "A value or data field grew larger than allowed"}
 		}
 		if see != nil {
 			see(line)
 		}
 		if len(line) == 1 || len(line) == 2 && line[0] == '\r' {
-			return raw, nil
+			return string(raw), nil
 		}
 	}
 }
@@ -105,24 +136,23 @@ func readBlock(br *bufio.Reader, limit int, see func([]byte)) ([]byte, error) {
 // parseHead parses a block that readBlock made. It is as lenient as curl: any
 // reason text, bytes above 0x7f, folded lines, no space after the colon; and
 // as strict where curl is: a header without colon and NUL are no HTTP.
-func parseHead(raw []byte) (*head, error) {
+func parseHead(raw string) (head, error) {
 	line, rest := cutLine(raw)
-	h := &head{raw: raw}
-	if err := h.statusLine(line); err != nil {
-		return nil, err
+	h := head{raw: raw}
+	err := h.statusLine(line)
+	if err == nil {
+		h.fields, err = parseFields(rest)
 	}
-	var err error
-	h.fields, err = parseFields(rest)
 	return h, err
 }
 
-func (h *head) statusLine(line []byte) error {
-	if bytes.IndexByte(line, 0) >= 0 {
-		return &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
+func (h *head) statusLine(line string) error {
+	if hasNUL(line) {
+		return errNUL()
 	}
-	v, ok := bytes.CutPrefix(line, []byte("HTTP/1."))
+	v, ok := strings.CutPrefix(line, "HTTP/1.")
 	switch {
-	case !ok && bytes.HasPrefix(line, []byte("HTTP/2 ")):
+	case !ok && strings.HasPrefix(line, "HTTP/2 "):
 		return &replyError{code: exitcode.WeirdReply, text: "Version mismatch (from HTTP/1 to HTTP/2)"}
 	case !ok:
 		return &replyError{code: exitcode.BadProtocol, text: "Unsupported HTTP version" + shownVersion(line) + " in response"}
@@ -135,106 +165,95 @@ func (h *head) statusLine(line []byte) error {
 	if h.status < 100 {
 		return &replyError{code: exitcode.BadProtocol, text: "Unsupported response code in HTTP response"}
 	}
-	h.reason = string(bytes.TrimPrefix(v[5:], []byte(" ")))
+	h.reason = strings.TrimPrefix(v[5:], " ")
 	return nil
 }
 
 // shownVersion is the version of a status line, as " (3.7)", where it is one.
-func shownVersion(line []byte) string {
-	v, _ := bytes.CutPrefix(line, []byte("HTTP/"))
+func shownVersion(line string) string {
+	v, _ := strings.CutPrefix(line, "HTTP/")
 	if len(v) >= 4 && digits(v[:1]) && v[1] == '.' && digits(v[2:3]) && v[3] == ' ' {
-		return " (" + string(v[:3]) + ")"
+		return " (" + v[:3] + ")"
 	}
 	return ""
 }
 
+func hasNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }
+
+func errNUL() error { return &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"} }
+
 // parseFields parses header or trailer lines up to the empty line or the end.
-func parseFields(b []byte) ([]Field, error) {
-	fields := make([]Field, 0, bytes.Count(b, []byte{'\n'}))
-	// One copy for all names and values: text(p) is the part p of b in it.
-	whole, all := b, string(b)
-	text := func(p []byte) string { at := cap(whole) - cap(p); return all[at : at+len(p)] }
-	for len(b) > 0 {
-		var line []byte
-		line, b = cutLine(b)
-		if len(line) == 0 {
+// Names and values are parts of block, folded ones excepted.
+func parseFields(block string) ([]Field, error) {
+	fields := make([]Field, 0, max(strings.Count(block, "\n")-1, 0))
+	dirty := hasNUL(block) // somewhere; it counts where parsing gets that far
+	for rest := block; rest != ""; {
+		var line string
+		if line, rest = cutLine(rest); line == "" {
 			break
 		}
-		if bytes.IndexByte(line, 0) >= 0 {
-			return nil, &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
+		if dirty && hasNUL(line) {
+			return nil, errNUL()
 		}
 		if line[0] == ' ' || line[0] == '\t' {
-			if len(fields) == 0 { // nothing that it could go on: a field like others (curl)
-				field, err := parseField(bytes.TrimLeft(line, " \t"))
-				if err != nil {
-					return nil, err
+			if len(fields) > 0 {
+				if line, rest = fold(line, rest); dirty && hasNUL(line) {
+					return nil, errNUL()
 				}
-				fields = append(fields, field)
+				last := &fields[len(fields)-1]
+				last.Value = strings.TrimRight(last.Value+" "+line, " \t")
 				continue
 			}
-			var more []byte
-			more, b = fold(line, b)
-			if bytes.IndexByte(more, 0) >= 0 {
-				return nil, &replyError{code: exitcode.WeirdReply, text: "Nul byte in header"}
-			}
-			last := &fields[len(fields)-1]
-			last.Value = strings.TrimRight(last.Value+" "+string(more), " \t")
-			continue
+			line = strings.TrimLeft(line, " \t") // nothing that it could go on: a field like others (curl)
 		}
-		name, value, ok := bytes.Cut(line, []byte{':'})
+		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			return nil, &replyError{code: exitcode.WeirdReply, text: "Header without colon"}
 		}
-		if fields = append(fields, Field{Name: text(name), Value: text(trim(value))}); len(fields) > maxFields {
+		if fields = append(fields, Field{Name: name, Value: trim(value)}); len(fields) > maxFields {
 			return nil, &replyError{code: exitcode.TooMuch, text: fmt.Sprintf("Too many response headers, %d is max", maxFields)}
 		}
 	}
 	return fields, nil
 }
 
-func parseField(line []byte) (Field, error) {
-	name, value, ok := strings.Cut(string(line), ":")
-	if !ok {
-		return Field{}, &replyError{code: exitcode.WeirdReply, text: "Header without colon"}
-	}
-	return Field{Name: name, Value: strings.Trim(value, " \t\r")}, nil
-}
+// blank are the bytes that do not belong to a value at its ends.
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// trim is bytes.Trim(b, " \t\r"), which keeps the capacity, so that b's place is
-// known, also when nothing is left.
-func trim(b []byte) []byte {
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r') {
-		b = b[1:]
+func trim(s string) string {
+	for len(s) > 0 && blank(s[0]) {
+		s = s[1:]
 	}
-	for n := len(b); n > 0 && (b[n-1] == ' ' || b[n-1] == '\t' || b[n-1] == '\r'); n = len(b) {
-		b = b[:n-1]
+	for len(s) > 0 && blank(s[len(s)-1]) {
+		s = s[:len(s)-1]
 	}
-	return b
+	return s
 }
 
 // fold joins this and the folded lines that follow (obs-fold, RFC 9112 §5.2)
 // at once, so that a flood of them costs no more than its size.
-func fold(line, rest []byte) (joined, after []byte) {
-	joined = bytes.Clone(bytes.Trim(line, " \t\r"))
-	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
-		var next []byte
-		next, rest = cutLine(rest)
-		joined = append(append(joined, ' '), bytes.Trim(next, " \t\r")...)
+func fold(line, rest string) (joined, after string) {
+	var b strings.Builder
+	b.WriteString(trim(line))
+	for rest != "" && (rest[0] == ' ' || rest[0] == '\t') {
+		line, rest = cutLine(rest)
+		b.WriteByte(' ')
+		b.WriteString(trim(line))
 	}
-	return joined, rest
+	return b.String(), rest
 }
 
-// cutLine takes the first line off b, without its CRLF or LF.
-func cutLine(b []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(b, []byte{'\n'})
-	return bytes.TrimSuffix(line, []byte{'\r'}), rest
+// cutLine takes the first line off s, without its CRLF or LF.
+func cutLine(s string) (line, rest string) {
+	line, rest, _ = strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, "\r"), rest
 }
 
-func digits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
 			return false
 		}
 	}
-	return len(b) > 0
+	return s != ""
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -22,51 +24,52 @@ type message struct {
 	chunked  bool
 }
 
-// newMessage writes the head exactly as r says, in its order and case.
-func newMessage(r *Request) (*message, error) {
-	if err := checkLines(r, r.Target); err != nil {
-		return nil, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
+// newMessage writes the head exactly as r and lines say, in their order and
+// case, into the room in front of it where that is enough.
+func newMessage(room []byte, r *Request, lines []header.Line) (message, error) {
+	if err := checkLines(r, lines); err != nil {
+		return message{}, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
-	m := &message{chunked: r.Body != nil && r.Length < 0}
-	if m.chunked && r.Version == "1.0" {
+	m := message{chunked: r.Body != nil && r.Length < 0}
+	if m.chunked && r.HTTP10 {
 		err := &worded{text: "Chunky upload is not supported by HTTP 1.0"}
-		return nil, fault(retry.ClassRequest, exitcode.Upload, retry.SentNothing, retry.PhaseSend, err)
+		return message{}, fault(retry.ClassRequest, exitcode.Upload, retry.SentNothing, retry.PhaseSend, err)
 	}
-	small := r.Body != nil && r.Length <= smallBody && r.Expect == 0
-	size := len(r.Method) + len(r.Target) + 16
-	for _, f := range r.Header {
-		size += len(f.Name) + len(f.Value) + 4
-	}
-	if small {
-		size += int(max(r.Length, 0)) + 1
-	}
-	b := make([]byte, 0, size)
-	b = append(append(append(b, r.Method...), ' '), r.Target...)
-	b = append(append(append(b, " HTTP/"...), r.Version...), "\r\n"...)
-	for _, f := range r.Header {
-		b = append(append(b, f.Name...), ':')
-		if f.Value != "" {
-			if !f.Tight {
-				b = append(b, ' ')
-			}
-			b = append(b, f.Value...)
-		}
-		b = append(b, "\r\n"...)
-	}
-	m.buf = append(b, "\r\n"...)
+	m.buf = appendHead(room, r, lines)
 	m.head = len(m.buf)
 	switch {
 	case r.Body == nil || r.Length == 0:
 		m.complete = true
-		return m, m.nothing(r)
-	case small && !m.chunked:
-		return m, m.fill(r)
+		return m, nothing(r)
+	case r.Length <= smallBody && r.Expect == 0 && !m.chunked:
+		err := m.fill(r)
+		return m, err
 	}
 	return m, nil
 }
 
+func appendHead(b []byte, r *Request, lines []header.Line) []byte {
+	version := " HTTP/1.1\r\n"
+	if r.HTTP10 {
+		version = " HTTP/1.0\r\n"
+	}
+	b = append(append(append(append(b, r.Method...), ' '), r.Target...), version...)
+	for i := range lines {
+		l := &lines[i]
+		b = append(append(b, l.Name...), ':')
+		if l.Value != "" {
+			if !l.Tight {
+				b = append(b, ' ')
+			}
+			b = append(b, l.Value...)
+		}
+		b = append(b, "\r\n"...)
+	}
+	return append(b, "\r\n"...)
+}
+
 // nothing checks that a body of length 0 is one.
-func (m *message) nothing(r *Request) error {
+func nothing(r *Request) error {
 	if r.Body == nil {
 		return nil
 	}
@@ -75,6 +78,7 @@ func (m *message) nothing(r *Request) error {
 
 // fill appends the whole small body.
 func (m *message) fill(r *Request) error {
+	m.buf = slices.Grow(m.buf, int(r.Length))
 	room := m.buf[m.head : m.head+int(r.Length)]
 	n, err := io.ReadFull(r.Body, room)
 	if err != nil {
@@ -89,16 +93,16 @@ func (m *message) fill(r *Request) error {
 }
 
 // checkLines refuses what would break the framing of the head.
-func checkLines(r *Request, target string) error {
+func checkLines(r *Request, lines []header.Line) error {
 	if r.Method == "" || breaks(r.Method, ' ') {
 		return errors.New("the method is not one word")
 	}
-	if target == "" || breaks(target, 0) {
+	if r.Target == "" || breaks(r.Target, 0) {
 		return errors.New("the request target is empty or has a line break")
 	}
-	for _, f := range r.Header {
-		if breaks(f.Name, ':') || breaks(f.Value, 0) {
-			return fmt.Errorf("a header has a line break: %s", strconv.Quote(f.Name))
+	for i := range lines {
+		if l := &lines[i]; breaks(l.Name, ':') || breaks(l.Value, 0) {
+			return fmt.Errorf("a header has a line break: %s", strconv.Quote(l.Name))
 		}
 	}
 	return nil

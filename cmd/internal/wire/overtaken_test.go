@@ -74,7 +74,7 @@ func TestR2_2b(t *testing.T) {
 			})
 			r := request("PUT")
 			r.Body, r.Length = zeros{}, 1<<40
-			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			resp, _, err := roundTrip(context.Background(), p.dial(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestR2_2b(t *testing.T) {
 		c.Conn, c.TCP = m, nil
 		r := request("PUT")
 		r.Body, r.Length = zeros{}, 1<<40
-		resp, _, err := RoundTrip(context.Background(), c, r)
+		resp, _, err := roundTrip(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestR2_2b(t *testing.T) {
 		time.AfterFunc(30*time.Millisecond, cancel)
 		r := request("PUT")
 		r.Body, r.Length = zeros{}, 1<<40
-		resp, _, err := RoundTrip(ctx, p.dial(), r)
+		resp, _, err := roundTrip(ctx, p.dial(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestR2_2b2(t *testing.T) {
 			})
 			r := request("PUT")
 			r.Body, r.Length = zeros{}, 1<<40
-			resp, _, err := RoundTrip(context.Background(), p.dial2(), r)
+			resp, _, err := roundTrip(context.Background(), p.dial2(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestMutedReplies2(t *testing.T) {
 			m := &mute{Conn: c.Conn}
 			m.room.Store(200) // the request alone
 			c.Conn, c.TCP = m, nil
-			resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+			resp, _, err := roundTrip(context.Background(), c, request("GET"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
@@ -84,7 +85,7 @@ func TestTLS(t *testing.T) {
 					_ = c.Close()
 				}
 			})
-			resp, _, err := RoundTrip(context.Background(), c, request("GET"))
+			resp, _, err := roundTrip(context.Background(), c, request("GET"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,7 @@ func TestTLS(t *testing.T) {
 	}
 	t.Run("R3/certificate required", func(t *testing.T) {
 		c := serveTLS(t, &tls.Config{ClientAuth: tls.RequireAnyClientCert}, func(*tls.Conn, *bufio.Reader) {})
-		_, _, err := RoundTrip(context.Background(), c, request("POST"))
+		_, _, err := roundTrip(context.Background(), c, request("POST"))
 		checkFault(t, err, &fault1{retry.ClassCert, exitcode.Recv, "certificate required"})
 		if e := asError(t, err); e.Sent != retry.SentUnprocessed {
 			t.Errorf("sent %q", e.Sent)
@@ -110,7 +111,7 @@ func TestTLS(t *testing.T) {
 	})
 	t.Run("R3/ended before the head", func(t *testing.T) {
 		c := serveTLS(t, &tls.Config{}, func(c *tls.Conn, br *bufio.Reader) { readHead(br); _ = c.Close() })
-		_, _, err := RoundTrip(context.Background(), c, request("GET"))
+		_, _, err := roundTrip(context.Background(), c, request("GET"))
 		checkFault(t, err, &fault1{retry.ClassClosed, exitcode.Empty, "Empty reply"})
 	})
 	t.Run("upload and an early end", func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestTLS(t *testing.T) {
 		})
 		r := request("PUT")
 		r.Body, r.Length = zeros{}, 1<<40
-		resp, _, err := RoundTrip(context.Background(), c, r)
+		resp, _, err := roundTrip(context.Background(), c, r)
 		if err != nil || resp.Status != 413 {
 			t.Fatal(err)
 		}
@@ -143,9 +144,9 @@ func TestOneWrite(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c2)
 		}()
 		r := request("POST")
-		r.Header = append(r.Header, Field{Name: "A", Value: "b"})
+		r.Header = append(r.Header, header.Line{Name: "A", Value: "b"})
 		r.Body, r.Length = strings.NewReader(strings.Repeat("x", int(length))), length
-		resp, _, err := RoundTrip(context.Background(), &transport.Conn{Conn: counted}, r)
+		resp, _, err := roundTrip(context.Background(), &transport.Conn{Conn: counted}, r)
 		if err != nil {
 			t.Fatal(err)
 		}

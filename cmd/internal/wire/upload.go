@@ -34,8 +34,8 @@ type upload struct {
 	answered bool // the final head is there
 }
 
-func newUpload(f *flight, m *message) *upload {
-	return &upload{f: f, chunked: m.chunked, done: make(chan struct{})}
+func newUpload(f *flight, chunked bool) *upload {
+	return &upload{f: f, chunked: chunked, done: make(chan struct{})}
 }
 
 // skip ends an upload that never started.
@@ -56,7 +56,7 @@ func (u *upload) run() {
 	failed := u.err != nil
 	switch {
 	case !failed:
-		u.end.Store(int64(u.f.r.Now()))
+		u.end.Store(int64(u.f.r.Clock.Mono()))
 	case u.stop.Load():
 		u.err = errStopped
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
@@ -78,13 +79,13 @@ func TestUpload(t *testing.T) {
 			r.Body, r.Length = tt.body(), tt.length
 			r.Progress = new(atomic.Int64)
 			if tt.length < 0 {
-				r.Header = append(r.Header, Field{Name: "Transfer-Encoding", Value: "chunked"})
+				r.Header = append(r.Header, header.Line{Name: "Transfer-Encoding", Value: "chunked"})
 			} else {
-				r.Header = append(r.Header, Field{Name: "Content-Length", Value: itoa(tt.length)})
+				r.Header = append(r.Header, header.Line{Name: "Content-Length", Value: itoa(tt.length)})
 			}
 			tr := &recorder{data: kind == "file as a trace"}
 			r.Trace = tr
-			resp, _, err := RoundTrip(context.Background(), c, r)
+			resp, _, err := roundTrip(context.Background(), c, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +165,7 @@ func TestInput(t *testing.T) {
 			p := serve(t, func(c *net.TCPConn, br *bufio.Reader) { _, _ = io.Copy(io.Discard, br) })
 			r := request("POST")
 			r.Body, r.Length = tt.body, tt.length
-			_, _, err := RoundTrip(context.Background(), p.dial(), r)
+			_, _, err := roundTrip(context.Background(), p.dial(), r)
 			checkFault(t, err, &fault1{retry.ClassInput, exitcode.Input, "request body"})
 		})
 	}
@@ -200,7 +201,7 @@ func TestEarlyAnswer(t *testing.T) {
 			})
 			r := request("PUT")
 			r.Body, r.Length = zeros{}, 1<<40
-			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			resp, _, err := roundTrip(context.Background(), p.dial(), r)
 			close(over)
 			if err != nil {
 				t.Fatal(err)
@@ -221,7 +222,7 @@ func TestEarlyAnswer(t *testing.T) {
 		})
 		r := request("PUT")
 		r.Body, r.Length = io.LimitReader(zeros{}, 1<<20), 1<<20
-		resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+		resp, _, err := roundTrip(context.Background(), p.dial(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +237,7 @@ func TestEarlyAnswer(t *testing.T) {
 		pr, pw := io.Pipe()
 		r := request("PUT")
 		r.Body, r.Length = pr, -1
-		resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+		resp, _, err := roundTrip(context.Background(), p.dial(), r)
 		if err != nil || resp.Status != 417 {
 			t.Fatal(resp, err)
 		}
@@ -269,7 +270,7 @@ func TestExpect(t *testing.T) {
 			})
 			r := request("PUT")
 			r.Body, r.Length, r.Expect = strings.NewReader("hello"), 5, tt.expect
-			resp, _, err := RoundTrip(context.Background(), p.dial(), r)
+			resp, _, err := roundTrip(context.Background(), p.dial(), r)
 			if err != nil || resp.Status != tt.status {
 				t.Fatal(resp, err)
 			}
@@ -312,7 +313,7 @@ func TestExpect2(t *testing.T) {
 			r := request("PUT")
 			r.Body, r.Length, r.Expect = strings.NewReader("hello"), 5, tt.expect
 			c := p.dial2()
-			resp, _, err := RoundTrip(context.Background(), c, r)
+			resp, _, err := roundTrip(context.Background(), c, r)
 			if err != nil || resp.Status != tt.status {
 				t.Fatal(resp, err)
 			}

@@ -8,26 +8,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
 
-// Field is one header line, in the order and case of the wire.
-type Field struct {
-	Name, Value string
-	Tight       bool // no space stands after the colon (HTTP/1 only)
-}
+// Field is one field of an answer's head or trailer, in the order and case of the wire.
+type Field struct{ Name, Value string }
 
-// Request is one request as it goes out. For HTTP/1 the lines are written
-// exactly as they stand (Host included); for HTTP/2 they are translated.
+// Request is one request as it goes out, its header lines aside.
 type Request struct {
 	Method    string
-	Target    string  // request-target of HTTP/1: origin-form, absolute-form or as --request-target says
-	Scheme    string  // for HTTP/2
-	Authority string  // for HTTP/2, unless a Host field says otherwise
-	Path      string  // for HTTP/2: path and query
-	Version   string  // "1.0" or "1.1" on HTTP/1
-	Header    []Field // complete and ordered
+	Target    string // request-target: origin-form, absolute-form or as --request-target says
+	Scheme    string // for HTTP/2
+	Authority string // for HTTP/2, unless a Host line says otherwise
 	// Body is read once; nil is no body. An *os.File (or an io.LimitedReader on
 	// one) goes by sendfile where the connection is bare TCP.
 	// When the answer or the end of ctx comes while a Read of it blocks, RoundTrip
@@ -36,11 +30,13 @@ type Request struct {
 	// Length of the body; -1 is unknown (chunked on HTTP/1.1).
 	Length int64
 	// Expect waits up to this for 100 (Continue) before the body; 0 does not wait.
-	// The Expect field itself is in Header.
+	// The Expect line itself is one of the head.
 	Expect time.Duration
+	// HTTP10 speaks HTTP/1.0 on HTTP/1.
+	HTTP10 bool
 	// IgnoreLength reads the body to the connection's end (--ignore-content-length).
 	IgnoreLength bool
-	// UpgradeH2C says that Header asks for HTTP/2 (RFC 7540 §3.2): a 101 that grants
+	// UpgradeH2C says that the head asks for HTTP/2 (RFC 7540 §3.2): a 101 that grants
 	// it is obeyed. The body must be one that goes out with the head.
 	UpgradeH2C bool
 	// Lenient takes an answer whose Content-Length is too large for a number as
@@ -50,8 +46,8 @@ type Request struct {
 	Raw bool
 	// HTTP09 accepts a response without a head (--http0.9).
 	HTTP09 bool
-	// Now is the injected monotonic clock.
-	Now func() time.Duration
+	// Clock is the injected one. Its monotonic reading alone is used.
+	Clock retry.Clock
 	// Progress, when not nil, counts the body bytes that went out, as they go;
 	// meters poll it.
 	Progress *atomic.Int64
@@ -66,8 +62,8 @@ type Response struct {
 	Status  int
 	Reason  string   // the text after the status, as received
 	Header  []Field  // as received
-	Interim [][]byte // raw blocks of the 1xx answers before it
-	Raw     []byte   // raw block of this answer with its empty line; HTTP/2: in curl's rendering
+	Interim []string // raw blocks of the 1xx answers before it
+	Raw     string   // raw block of this answer with its empty line; HTTP/2: in curl's rendering
 	Length  int64    // of the body, -1 unknown; 0 where the method or status has none
 	Codings []string // transfer codings left on the body, in the order applied ("gzip"); chunked is already off
 	Body    *Body    // never nil
@@ -76,8 +72,8 @@ type Response struct {
 }
 
 // Timing holds instants on the injected monotonic clock and byte counts. In a
-// Response they are a snapshot at the head; an upload that a success (2xx)
-// overtook goes on while the body is read, see Body.Uploaded.
+// Response they are those at the head, until Body.Timing brings them up to date:
+// an upload that a success (2xx) overtook goes on while the body is read.
 type Timing struct {
 	Start     time.Duration // the request began to be written
 	Sent      time.Duration // its last byte was written; 0 when it was not
@@ -88,23 +84,25 @@ type Timing struct {
 	HeadIn    int64         // bytes of all heads received
 }
 
-// RoundTrip sends r on c and reads the head of the answer. It never sends
-// twice. Errors are *transport.Error with class, phase and Sent as facts. When
+// RoundTrip sends r on c, with the lines of its head, which are complete and
+// ordered, and reads the head of the answer. On HTTP/1 the lines are written
+// exactly as they stand (Host included); for HTTP/2 they are translated. Neither
+// r nor lines are kept. RoundTrip never sends twice. Errors are *transport.Error with class, phase and Sent as facts. When
 // ctx ends, what blocks is woken at once, in the body too, and the error wraps
 // context.Cause(ctx); the class is then timeout, unless the cause is a
 // cancellation (canceled). On error the connection must be closed; RoundTrip
 // has done so; a Response that comes with it, if not nil, has the Interim blocks
-// and what came of the final one, in whole lines, and nothing else.
-func RoundTrip(ctx context.Context, c *transport.Conn, r *Request) (*Response, Timing, error) {
+// and what came of the final one, in whole lines, and its Timing, and nothing else.
+func RoundTrip(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
 	if ctx.Err() != nil {
 		_ = c.Close()
 		return nil, Timing{}, ended(ctx, retry.SentNothing, retry.PhaseSend, "before the request was sent")
 	}
 	switch c.ALPN {
 	case "h2":
-		return roundTrip2(ctx, c, r)
+		return roundTrip2(ctx, c, r, lines)
 	case "h3":
-		return roundTrip3(ctx, c, r)
+		return roundTrip3(ctx, c, r, lines)
 	}
-	return roundTrip1(ctx, c, r)
+	return roundTrip1(ctx, c, r, lines)
 }

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/bidehttp/bide/cmd/internal/header"
 	"github.com/bidehttp/bide/cmd/internal/transport"
+	"github.com/bidehttp/bide/retry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,13 +74,21 @@ func readHead(br *bufio.Reader) string {
 	}
 }
 
-func request(method string) *Request {
-	start := time.Now()
-	return &Request{
-		Method: method, Target: "/x", Version: "1.1", Scheme: "http", Authority: "h", Path: "/x",
-		Header: []Field{{Name: "Host", Value: "h"}},
-		Now:    func() time.Duration { return time.Since(start) + 1 },
+// call is all that RoundTrip takes but the connection.
+type call struct {
+	Request
+	Header []header.Line
+}
+
+func request(method string) *call {
+	return &call{
+		Request: Request{Method: method, Target: "/x", Scheme: "http", Authority: "h", Clock: retry.SystemClock()},
+		Header:  []header.Line{{Name: "Host", Value: "h"}},
 	}
+}
+
+func roundTrip(ctx context.Context, c *transport.Conn, r *call) (*Response, Timing, error) {
+	return RoundTrip(ctx, c, &r.Request, r.Header)
 }
 
 // answering gives raw to every request and closes.
@@ -109,8 +118,8 @@ func TestRoundTrip1(t *testing.T) {
 	c := p.dial()
 	for range 2 {
 		r := request("GET")
-		r.Header = append(r.Header, Field{Name: "x-CaSe", Value: "Kept"}, Field{Name: "Empty", Value: ""})
-		resp, tm, err := RoundTrip(context.Background(), c, r)
+		r.Header = append(r.Header, header.Line{Name: "x-CaSe", Value: "Kept"}, header.Line{Name: "Empty", Value: ""})
+		resp, tm, err := roundTrip(context.Background(), c, r)
 		if err != nil {
 			t.Fatal(err)
 		}
