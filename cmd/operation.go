@@ -135,9 +135,9 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	op.kept = response != nil
 	op.answered = err == nil && op.kept
 	if op.answered {
-		op.deliverKept(ctx, response, &rec)
+		op.deliverKept(ctx, response, rec)
 	}
-	return &rec
+	return rec
 }
 
 // startHold is the run's holds, asked also for the origin at which the next

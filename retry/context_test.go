@@ -7,9 +7,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 	"github.com/bidehttp/bide/retry/retrytest"
 )
+
+// withCallers runs test under each kind of context that a caller may have.
+func withCallers(t *testing.T, test func(t *testing.T, ctx context.Context, cancel context.CancelCauseFunc)) {
+	t.Run("plain", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		test(t, ctx, cancel)
+	})
+	t.Run("tied", func(t *testing.T) {
+		c := tied.New(context.Background())
+		defer c.End()
+		test(t, c, c.Cancel)
+	})
+	t.Run("tied_to_plain", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		c := tied.New(ctx)
+		defer c.End()
+		test(t, c, cancel)
+	})
+}
 
 func TestR10_1_CanceledBeforeTheStart(t *testing.T) {
 	cause := errors.New("interrupted")
@@ -28,7 +50,7 @@ func TestR10_1_CanceledDuringAWait(t *testing.T) {
 	r := newRig(plain, told(429, 7*sec), ok)
 	r.clock.AutoAdvance(false)
 	done := make(chan error, 1)
-	var rec retry.Record
+	var rec *retry.Record
 	go func() {
 		var err error
 		_, rec, err = r.run(ctx)
@@ -69,21 +91,22 @@ func TestR6_2_CancellationIsAskedBeforeTheDeadline(t *testing.T) {
 func TestR10_1_CanceledInAnAttempt(t *testing.T) {
 	for name, class := range map[string]retry.Class{"as_seen": retry.ClassCanceled, "seen_as_a_reset": retry.ClassClosed, "seen_as_503": retry.ClassStatus} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(context.Background())
-			o := failure(class)
-			if class == retry.ClassStatus {
-				o.Status = 503
-			}
-			r := newRig(plain, o, ok)
-			r.during = func(context.Context, int) { cancel() }
-			n, rec, err := r.run(ctx)
-			r.want(t, rec, retry.Canceled, 0)
-			if n != 1 || !errors.Is(err, context.Canceled) {
-				t.Errorf("value %d, error %v", n, err)
-			}
-			if len(r.discarded) != 0 {
-				t.Error("the last value is the caller's")
-			}
+			withCallers(t, func(t *testing.T, ctx context.Context, cancel context.CancelCauseFunc) {
+				o := failure(class)
+				if class == retry.ClassStatus {
+					o.Status = 503
+				}
+				r := newRig(plain, o, ok)
+				r.during = func(context.Context, int) { cancel(nil) }
+				n, rec, err := r.run(ctx)
+				r.want(t, rec, retry.Canceled, 0)
+				if n != 1 || !errors.Is(err, context.Canceled) {
+					t.Errorf("value %d, error %v", n, err)
+				}
+				if len(r.discarded) != 0 {
+					t.Error("the last value is the caller's")
+				}
+			})
 		})
 	}
 }
@@ -110,69 +133,77 @@ func TestR10_1a_AnOutputErrorIsNotBlamedOnTheContext(t *testing.T) {
 // TestAttemptContexts: a superseded attempt's context ends after its value was
 // discarded, the last one's lives on under the same limits.
 func TestAttemptContexts(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	clock := retrytest.NewFakeClock(noon)
-	clock.AutoAdvance(true)
-	loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 }}
-	script := []retry.Outcome{status(503), ok}
-	last, _, err := retry.Do(ctx, loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
-		return ctx, script[n-1]
-	}, func(given context.Context) {
-		if given.Err() != nil {
-			t.Error("a context ended before its value was discarded")
-		}
-		t.Cleanup(func() {
-			if given.Err() == nil {
-				t.Error("a superseded attempt's context is alive")
+	withCallers(t, func(t *testing.T, ctx context.Context, cancel context.CancelCauseFunc) {
+		clock := retrytest.NewFakeClock(noon)
+		clock.AutoAdvance(true)
+		loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 }}
+		script := []retry.Outcome{status(503), status(503), ok}
+		superseded := 0
+		last, _, err := retry.Do(ctx, loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
+			return ctx, script[n-1]
+		}, func(given context.Context) {
+			superseded++
+			if given.Err() != nil {
+				t.Error("a context ended before its value was discarded")
 			}
+			t.Cleanup(func() {
+				if context.Cause(given) != context.Canceled {
+					t.Errorf("a superseded attempt's context: %v", context.Cause(given))
+				}
+			})
 		})
+		if err != nil || last.Err() != nil || superseded != 2 {
+			t.Fatalf("the last attempt's context has ended: %v, %v", err, last.Err())
+		}
+		if clock.Timers() != 1 {
+			t.Errorf("%d timers pending, want the last attempt's", clock.Timers())
+		}
+		clock.Advance(10 * sec)
+		if context.Cause(last) != retry.ErrAttemptTimeout || last.Err() != context.Canceled {
+			t.Errorf("the body is read without a limit: %v", context.Cause(last))
+		}
 	})
-	if err != nil || last.Err() != nil {
-		t.Fatalf("the last attempt's context has ended: %v, %v", err, last.Err())
-	}
-	if clock.Timers() != 1 {
-		t.Errorf("%d timers pending, want the last attempt's", clock.Timers())
-	}
-	clock.Advance(10 * sec)
-	if context.Cause(last) != retry.ErrAttemptTimeout {
-		t.Errorf("the body is read without a limit: %v", context.Cause(last))
-	}
 }
 
 func TestTheLastContextEndsWithTheCaller(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	clock := retrytest.NewFakeClock(noon)
-	loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 }}
-	last, _, _ := retry.Do(ctx, loop, func(ctx context.Context, _ int) (context.Context, retry.Outcome) { return ctx, ok }, nil)
-	cancel()
-	if last.Err() == nil {
-		t.Error("the context outlives its caller's")
-	}
-	clock.AwaitTimers(0)
+	withCallers(t, func(t *testing.T, ctx context.Context, cancel context.CancelCauseFunc) {
+		why := errors.New("why")
+		clock := retrytest.NewFakeClock(noon)
+		loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 }}
+		last, _, _ := retry.Do(ctx, loop, func(ctx context.Context, _ int) (context.Context, retry.Outcome) { return ctx, ok }, nil)
+		cancel(why)
+		<-last.Done()
+		if context.Cause(last) != why {
+			t.Errorf("cause %v", context.Cause(last))
+		}
+		clock.AwaitTimers(0)
+	})
 }
 
 // TestLast: Loop.Last is given the end of the last attempt's context, once.
 func TestLast(t *testing.T) {
-	clock := retrytest.NewFakeClock(noon)
-	clock.AutoAdvance(true)
-	var ends []func()
-	loop := retry.Loop{
-		Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 },
-		Last: func(end func()) { ends = append(ends, end) },
-	}
-	script := []retry.Outcome{status(503), ok}
-	last, _, _ := retry.Do(context.Background(), loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
-		return ctx, script[n-1]
-	}, nil)
-	if len(ends) != 1 || last.Err() != nil {
-		t.Fatalf("%d ends, %v", len(ends), last.Err())
-	}
-	ends[0]()
-	if last.Err() == nil {
-		t.Error("the context has not ended")
-	}
-	clock.AwaitTimers(0)
+	withCallers(t, func(t *testing.T, ctx context.Context, _ context.CancelCauseFunc) {
+		clock := retrytest.NewFakeClock(noon)
+		clock.AutoAdvance(true)
+		var ends []func()
+		loop := retry.Loop{
+			Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 },
+			Last: func(end func()) { ends = append(ends, end) },
+		}
+		script := []retry.Outcome{status(503), ok}
+		last, _, _ := retry.Do(ctx, loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
+			return ctx, script[n-1]
+		}, nil)
+		if len(ends) != 1 || last.Err() != nil {
+			t.Fatalf("%d ends, %v", len(ends), last.Err())
+		}
+		ends[0]()
+		ends[0]()
+		if last.Err() == nil {
+			t.Error("the context has not ended")
+		}
+		clock.AwaitTimers(0)
+	})
 }
 
 // sleepOnly is a clock without AfterFunc.
@@ -195,6 +226,11 @@ func TestLimitsWithoutTimers(t *testing.T) {
 }
 
 func TestR4_12b_NestedLoopsPassThrough(t *testing.T) {
+	withCallers(t, func(t *testing.T, ctx context.Context, _ context.CancelCauseFunc) { nested(t, ctx) })
+}
+
+func nested(t *testing.T, ctx context.Context) {
+	t.Helper()
 	inner := newRig(plain, told(503, 5*sec))
 	inner.loop.Budget = &budget{left: 9}
 	r := newRig(plain, status(503))
@@ -204,7 +240,7 @@ func TestR4_12b_NestedLoopsPassThrough(t *testing.T) {
 			t.Errorf("inner loop: value %d, %s, %v", value, rec.Reason, err)
 		}
 	}
-	_, rec, _ := r.run(t.Context())
+	_, rec, _ := r.run(ctx)
 	r.want(t, rec, retry.AttemptsExhausted, 0, sec, 3*sec)
 	if len(inner.tries) != 3 || len(inner.clock.Slept()) != 0 {
 		t.Errorf("the inner loop tried %d times for 3 and slept %v", len(inner.tries), inner.clock.Slept())

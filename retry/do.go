@@ -21,14 +21,15 @@ import (
 // beside an error; it is the zero T when no attempt was made and when the
 // operation was stopped after a wait had begun.
 //
-// The error is nil whenever there is a complete answer to show, whatever its
-// status: Record.Reason says how it ended. Else it is an *Error.
+// The Record is never nil. The error is nil whenever there is a complete answer to
+// show, whatever its status: Record.Reason says how it ended. Else it is an *Error
+// with the same Record.
 //
 // A policy that fails its Check is refused with reason Usage before anything is
 // tried. A Do within the context of another Do's attempt passes through: one
 // attempt and no waits, so that one owner interprets what the server says and
 // attempts do not multiply.
-func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int) (T, Outcome), discard func(T)) (T, Record, error) {
+func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int) (T, Outcome), discard func(T)) (T, *Record, error) {
 	e := newEngine(ctx, l)
 	var none T
 	if !e.begin() {
@@ -56,8 +57,7 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 // attempt's context belongs, or of an operation around it, whichever ends first;
 // bounded is false where there is no deadline.
 func Remaining(ctx context.Context) (left time.Duration, bounded bool) {
-	e, _ := ctx.Value(engineKey{}).(*engine)
-	for ; e != nil; e = e.outer {
+	for e := engineOf(ctx); e != nil; e = engineOf(e.ctx) {
 		if e.rec.Policy.Deadline <= 0 {
 			continue
 		}
@@ -68,29 +68,31 @@ func Remaining(ctx context.Context) (left time.Duration, bounded bool) {
 	return left, bounded
 }
 
-// engineKey marks the contexts of attempts.
-type engineKey struct{}
-
 // engine is the state of one Do. Only its own goroutine changes it.
 type engine struct {
-	ctx   context.Context // the caller's, with the engine as a value
-	outer *engine         // of a Do around this one; nil none
+	ctx   context.Context // the caller's
 	l     tools
-	rec   Record        // and the policy
+	rec   *Record       // and the policy
 	start time.Duration // instant
 
 	// Of the running attempt.
-	attempt    context.Context
-	endContext func()
+	attempt   attemptContext
+	stopLimit func() // gives its time limit up; nil when there is none
 
 	// Of the wait after it: the instant of the answer, the earliest instant of the
 	// next attempt.
 	seen, target time.Duration
 
-	held time.Duration // by a shared hold before the first attempt
-
 	counting    counting
 	misdirected int
+
+	first tiedContext // of attempt 1: mostly there is no other
+}
+
+// story is a Record with room for the first of its attempts.
+type story struct {
+	Record
+	first [1]Attempt
 }
 
 // tools are the Loop without its Policy, which the record has.
@@ -105,15 +107,14 @@ type tools struct {
 }
 
 func newEngine(ctx context.Context, l Loop) *engine {
-	outer, _ := ctx.Value(engineKey{}).(*engine)
-	if outer != nil {
+	if engineOf(ctx) != nil { // a Do within an attempt of another one
 		l.Policy.Attempts = 1
 		l.Hold, l.Budget, l.Replay = nil, nil, nil
 	}
-	e := &engine{outer: outer, start: l.Clock.Mono()}
+	s := &story{Record: Record{Policy: l.Policy, StartedAt: l.Clock.Wall()}}
+	s.Attempts = s.first[:0]
+	e := &engine{ctx: ctx, rec: &s.Record, start: l.Clock.Mono()}
 	e.l = tools{l.Clock, l.Rand, l.Origin, l.Hold, l.Budget, l.Replay, l.Observe}
-	e.ctx = context.WithValue(ctx, engineKey{}, e)
-	e.rec = Record{Policy: l.Policy, StartedAt: l.Clock.Wall()}
 	e.counting.base, e.counting.held = l.Held, l.Held
 	return e
 }
@@ -122,17 +123,26 @@ func (e *engine) elapsed() time.Duration { return e.l.Clock.Mono() - e.start }
 
 // startAttempt records attempt n and makes its context.
 func (e *engine) startAttempt(n int) context.Context {
-	offset := e.elapsed()
-	e.rec.Attempts = append(e.rec.Attempts, Attempt{Number: n, Counted: true, Offset: offset})
-	e.observe(Event{Kind: EventAttempt})
-	ctx, cancel := context.WithCancelCause(e.ctx)
-	stop := func() {}
-	if limit, cause := e.limit(offset); limit > 0 {
-		stop = e.after(ctx, limit, func() { cancel(cause) })
+	var offset time.Duration // the first attempt begins with the operation
+	if n > 1 || e.rec.InitialWait > 0 {
+		offset = e.elapsed()
 	}
-	e.attempt = ctx
-	e.endContext = func() { stop(); cancel(context.Canceled) }
+	e.rec.Attempts = append(e.rec.Attempts, Attempt{Number: n, Counted: true, Offset: offset})
+	e.observe(EventAttempt)
+	ctx := e.newContext(n)
+	e.attempt, e.stopLimit = ctx, nil
+	if limit, cause := e.limit(offset); limit > 0 {
+		e.stopLimit = e.after(ctx, limit, func() { ctx.Cancel(cause) })
+	}
 	return ctx
+}
+
+// endContext ends the context of the last attempt, and its time limit.
+func (e *engine) endContext() {
+	if e.stopLimit != nil {
+		e.stopLimit()
+	}
+	e.attempt.End()
 }
 
 // limit is what the attempt may take, min(MaxTime, what is left of the
@@ -177,7 +187,7 @@ func (e *engine) endAttempt(o Outcome) (again bool) {
 	e.seen = max(o.SeenAt, e.start+a.Offset)
 	e.attribute(&o)
 	a.Outcome = o
-	e.observe(Event{Kind: EventOutcome})
+	e.observe(EventOutcome)
 	a.Decision = e.decide(&o)
 	if o.Class == ClassStatus && o.Status == 421 {
 		e.misdirected++
@@ -188,18 +198,23 @@ func (e *engine) endAttempt(o Outcome) (again bool) {
 		return false
 	}
 	wait := max(e.target-now, 0)
-	e.observe(Event{Kind: EventWait, Wait: wait, Until: e.l.Clock.Wall().Add(wait)})
+	e.observeWait(EventWait, &a.Decision, wait)
 	return true
 }
 
 // attribute puts the blame for a broken attempt right: an exchange that was cut
 // because its context ended reports what it saw, the engine knows who ended it.
 func (e *engine) attribute(o *Outcome) {
-	cause := context.Cause(e.attempt)
-	if cause == nil || o.Stop != "" || !o.Class.endsWithContext() {
+	if o.Stop != "" || !o.Class.endsWithContext() {
 		return
 	}
+	cause := context.Cause(e.attempt)
+	if cause == nil {
+		cause = context.Cause(e.ctx) // of which the attempt may not have heard yet
+	}
 	switch cause {
+	case nil:
+		return
 	case ErrDeadline:
 		o.Stop = DeadlineExceeded
 	case ErrAttemptTimeout:
@@ -241,7 +256,7 @@ func (e *engine) decide(o *Outcome) Decision {
 		return d
 	}
 	// The policy counted from the answer; its body may have outlasted the wait.
-	reason := e.mayStart(false, 0)
+	reason := e.mayStart(false, e.l.Clock.Mono(), 0)
 	if reason == "" {
 		reason = e.replay()
 	}

@@ -40,7 +40,7 @@ func newRig(p retry.Policy, script ...retry.Outcome) *rig {
 }
 
 // run gives the number of the attempt whose value came out; 0 is none.
-func (r *rig) run(ctx context.Context) (int, retry.Record, error) {
+func (r *rig) run(ctx context.Context) (int, *retry.Record, error) {
 	return retry.Do(ctx, r.loop, func(ctx context.Context, n int) (int, retry.Outcome) {
 		r.tries = append(r.tries, r.clock.Mono()-retrytest.FakeStart)
 		if r.during != nil {
@@ -51,7 +51,7 @@ func (r *rig) run(ctx context.Context) (int, retry.Record, error) {
 }
 
 // want checks what every test wants to know.
-func (r *rig) want(t *testing.T, rec retry.Record, reason retry.Reason, tries ...time.Duration) {
+func (r *rig) want(t *testing.T, rec *retry.Record, reason retry.Reason, tries ...time.Duration) {
 	t.Helper()
 	if rec.Reason != reason {
 		t.Errorf("reason is %s, want %s", rec.Reason, reason)

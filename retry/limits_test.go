@@ -20,7 +20,7 @@ func broken(ctx context.Context) retry.Outcome {
 
 // slow runs a loop whose attempts take the given times, or until their context
 // ends; an attempt that lives through its time gives the outcome of the script.
-func slow(r *rig, takes ...time.Duration) (retry.Record, []error, error) {
+func slow(r *rig, takes ...time.Duration) (*retry.Record, []error, error) {
 	var causes []error
 	_, rec, err := retry.Do(context.Background(), r.loop, func(ctx context.Context, n int) (int, retry.Outcome) {
 		r.tries = append(r.tries, r.clock.Mono()-retrytest.FakeStart)

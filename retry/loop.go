@@ -99,13 +99,13 @@ type State struct {
 
 // Decision is the engine's answer to one outcome.
 type Decision struct {
-	Retry  bool
-	Reason Reason // of a stop; "" with Retry
-	Source Source
-	// Local, Floor, Ceiling and Wait are valid when HasWait: on a retry, and on
-	// a stop for which the wait was computed (then Wait is what it would have been).
-	Local, Floor, Ceiling, Wait time.Duration
+	Retry bool
+	// HasWait: Local, Floor, Ceiling and Wait are valid, on a retry and on a stop for
+	// which the wait was computed (then Wait is what it would have been).
 	HasWait                     bool
+	Reason                      Reason // of a stop; "" with Retry
+	Source                      Source
+	Local, Floor, Ceiling, Wait time.Duration
 }
 
 // Record is the whole story of one operation.

@@ -55,7 +55,7 @@ func someOutcome(r *rand.Rand) retry.Outcome {
 	return status(500 + r.IntN(5))
 }
 
-func checkRun(t *testing.T, r *rig, n int, rec retry.Record, err error) {
+func checkRun(t *testing.T, r *rig, n int, rec *retry.Record, err error) {
 	t.Helper()
 	p := rec.Policy
 	if len(rec.Attempts) != len(r.tries) || len(r.tries) > p.Attempts || len(r.tries) == 0 {

@@ -27,6 +27,13 @@ type Outcome struct {
 	// Committed: bytes of this attempt's body are beyond recall, so only an
 	// exact continuation may follow (R9.3).
 	Committed bool
+	// Continued: this attempt's answer was a valid continuation of the body
+	// (206), so the break before it does not count (R2.4).
+	Continued bool
+	// Resumable: a part of the body is held and the next attempt will ask for its
+	// rest (Range with If-Range). If this attempt broke off in the body, it may
+	// turn out uncounted (R2.4).
+	Resumable bool
 	// Sent says whether the request may have been acted on.
 	Sent Sent
 	// Phase is where the attempt ended.
@@ -39,13 +46,6 @@ type Outcome struct {
 	// or the error was seen: waits are counted from it (R4.6). Zero means the
 	// instant at which the attempt function returned.
 	SeenAt time.Duration
-	// Continued: this attempt's answer was a valid continuation of the body
-	// (206), so the break before it does not count (R2.4).
-	Continued bool
-	// Resumable: a part of the body is held and the next attempt will ask for its
-	// rest (Range with If-Range). If this attempt broke off in the body, it may
-	// turn out uncounted (R2.4).
-	Resumable bool
 	// Progress is how many bytes of the body are now held; Total is its full
 	// size, -1 when unknown (R2.4).
 	Progress, Total int64
@@ -66,10 +66,9 @@ type Server struct {
 	Kind string
 	// Minimum is the delay it names, never negative; valid when Valid.
 	Minimum time.Duration
-	Valid   bool
 	// Clock is "server_date" or "local" for dates, else "".
 	Clock string
 	// Skew is Date minus the wall clock, valid when HasSkew.
-	Skew    time.Duration
-	HasSkew bool
+	Skew           time.Duration
+	Valid, HasSkew bool
 }

@@ -13,13 +13,8 @@ func (e *engine) begin() bool {
 		e.stop(Usage)
 		return false
 	}
-	if reason := e.canceled(); reason != "" {
-		e.stop(reason)
-		return false
-	}
-	reason := e.holdOn(true)
-	e.rec.InitialWait = e.held
-	e.rec.Waited += e.held
+	reason := e.holdOn(true, e.start)
+	e.rec.Waited = e.rec.InitialWait
 	if reason != "" {
 		e.stop(reason)
 		return false
@@ -32,7 +27,7 @@ func (e *engine) pause() bool {
 	from := e.l.Clock.Mono()
 	reason := e.sleepUntil(e.target)
 	if reason == "" {
-		reason = e.holdOn(false)
+		reason = e.holdOn(false, e.l.Clock.Mono())
 	}
 	if reason == "" {
 		reason = e.replay()
@@ -48,18 +43,17 @@ func (e *engine) pause() bool {
 	return true
 }
 
-// holdOn asks, before anything is sent, whether that is still allowed: not
+// holdOn asks, before anything is sent, whether that is still allowed now: not
 // canceled, within the time limits (R6.2), and no shared hold on the origin, for
 // whose end it waits (R4.12). It asks again after each waking.
-func (e *engine) holdOn(first bool) Reason {
+func (e *engine) holdOn(first bool, now time.Duration) Reason {
 	for {
-		if reason := e.mayStart(first, 0); reason != "" {
+		if reason := e.mayStart(first, now, 0); reason != "" {
 			return reason
 		}
 		if e.l.Hold == nil {
 			return ""
 		}
-		now := e.l.Clock.Mono()
 		left := e.l.Hold.Until(e.l.Origin) - now
 		if left <= 0 {
 			return ""
@@ -69,24 +63,26 @@ func (e *engine) holdOn(first bool) Reason {
 			e.rec.NextAttemptAt = e.l.Clock.Wall().Add(left)
 			return d.Reason
 		}
-		if reason := e.mayStart(first, d.Wait); reason != "" {
+		if reason := e.mayStart(first, now, d.Wait); reason != "" {
 			return reason
 		}
-		e.observe(Event{Kind: EventHold, Decision: d, Wait: d.Wait, Until: e.l.Clock.Wall().Add(d.Wait)})
+		e.observeWait(EventHold, &d, d.Wait)
 		reason := e.sleepUntil(addSaturating(now, d.Wait))
+		woken := e.l.Clock.Mono()
 		if first {
-			e.held += e.l.Clock.Mono() - now
+			e.rec.InitialWait += woken - now
 		}
+		now = woken
 		if reason != "" {
 			return reason
 		}
 	}
 }
 
-// mayStart is R6.2 for an attempt that starts after wait: cancellation first.
-// The reserve and retry-max-time are about retries, not about the first attempt.
-func (e *engine) mayStart(first bool, wait time.Duration) Reason {
-	p, elapsed := &e.rec.Policy, e.elapsed()
+// mayStart is R6.2 for an attempt that starts after wait, from now: cancellation
+// first. The reserve and retry-max-time are about retries, not about the first attempt.
+func (e *engine) mayStart(first bool, now, wait time.Duration) Reason {
+	p, elapsed := &e.rec.Policy, now-e.start
 	reserve := p.AttemptReserve
 	if first {
 		reserve = 0
@@ -150,7 +146,12 @@ func (e *engine) replay() Reason {
 // stop ends the record.
 func (e *engine) stop(reason Reason) {
 	e.rec.Reason = reason
-	e.rec.Elapsed = e.elapsed()
+	if reason == Success { // it ends with its last attempt
+		last := e.current()
+		e.rec.Elapsed = last.Offset + last.Duration
+	} else {
+		e.rec.Elapsed = e.elapsed()
+	}
 	switch {
 	case reason == DeadlineExceeded || reason == DeadlineBeforeRetry:
 		e.rec.Limit = ErrDeadline
@@ -165,33 +166,45 @@ func (e *engine) stop(reason Reason) {
 			}
 		}
 	}
-	e.observe(Event{Kind: EventStop})
+	e.observe(EventStop)
 }
 
 // finish is the error of Do; answer says that the last value is still there.
 func (e *engine) finish(answer bool) error {
-	r := &e.rec
+	r := e.rec
 	if answer && r.Reason != Canceled {
 		switch e.current().Outcome.Class {
 		case ClassNone, ClassStatus:
 			return nil
 		}
 	}
-	record := *r
-	return &Error{Reason: r.Reason, Record: &record, Limit: record.Limit, Last: record.Failure()}
+	return &Error{Reason: r.Reason, Record: r, Limit: r.Limit, Last: r.Failure()}
 }
 
-// observe fills in what all events share and passes ev on.
-func (e *engine) observe(ev Event) {
+// observe tells of the last attempt.
+func (e *engine) observe(kind EventKind) {
 	if e.l.Observe == nil {
 		return
 	}
-	ev.Offset = e.elapsed()
-	if ev.Kind == EventHold {
-		ev.Number = len(e.rec.Attempts) + 1
-	} else if len(e.rec.Attempts) > 0 {
+	ev := Event{Kind: kind, Offset: e.elapsed()}
+	if len(e.rec.Attempts) > 0 {
 		a := e.current()
 		ev.Number, ev.Outcome, ev.Decision = a.Number, a.Outcome, a.Decision
+	}
+	e.l.Observe(ev)
+}
+
+// observeWait tells of a wait that was decided and begins now.
+func (e *engine) observeWait(kind EventKind, d *Decision, wait time.Duration) {
+	if e.l.Observe == nil {
+		return
+	}
+	ev := Event{Kind: kind, Offset: e.elapsed(), Decision: *d, Wait: wait, Until: e.l.Clock.Wall().Add(wait)}
+	ev.Number = len(e.rec.Attempts)
+	if kind == EventHold {
+		ev.Number++ // of the attempt before which it is
+	} else {
+		ev.Outcome = e.current().Outcome
 	}
 	e.l.Observe(ev)
 }

@@ -14,10 +14,13 @@ import (
 type Set struct {
 	statuses       statusBits
 	removed        statusBits
-	classes        uint32
+	classes        uint32 // and listed
 	removedClasses uint32
-	replaced       bool // a list without signs: no conditional defaults
 }
+
+// listed stands among the classes of a list without signs: no conditional
+// defaults (R3.3).
+const listed uint32 = 1 << 31
 
 // maxStatus is the largest status a Set can hold.
 const maxStatus = 999
@@ -167,8 +170,7 @@ func ParseRetryOn(list string, base Set) (Set, error) {
 		}
 		switch {
 		case i == 0 && sign == 0:
-			set = Set{replaced: true}
-			set.classes = base.classes &^ selectableClasses()
+			set = Set{classes: base.classes&^selectableClasses() | listed}
 		case i == 0:
 			signed = true
 		case signed != (sign != 0):

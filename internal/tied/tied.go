@@ -107,6 +107,10 @@ func (c *Context) End() {
 	c.Cancel(nil)
 }
 
+// Possible reports whether a tie to ctx is the cheap one: ctx is a Context, or
+// embeds one.
+func Possible(ctx context.Context) bool { return ours(ctx) != nil }
+
 // ours is the Context that ctx is, or embeds; nil when there is none.
 func ours(ctx context.Context) *Context {
 	if own, ok := ctx.(interface{ itself() *Context }); ok {

@@ -94,6 +94,9 @@ func TestEndIsSeenAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parent, cancel := make()
 			c := tied.New(parent)
+			if want := name == "its_own_kind" || name == "embedded"; tied.Possible(parent) != want {
+				t.Errorf("a tie is possible: %v", !want)
+			}
 			cancel(errWhy)
 			late := tied.New(parent)
 			if context.Cause(c) != errWhy || context.Cause(late) != errWhy {

@@ -90,7 +90,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp := a.resp
-	resp.Request = withRecord(req, &record)
+	resp.Request = withRecord(req, record)
 	resp.Body = deliver(a.ctx, resp.Body, cancel)
 	return resp, nil
 }

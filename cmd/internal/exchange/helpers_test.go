@@ -71,7 +71,7 @@ func get(t *testing.T, op *Operation) (*Response, retry.Outcome, string) {
 
 // loop runs the operation under the engine, as cmd does: a transient status is
 // left unread, everything else is delivered. see gets each attempt's end.
-func loop(t *testing.T, ctx context.Context, op *Operation, see func(*Response, retry.Outcome)) (*Response, retry.Record, string) {
+func loop(t *testing.T, ctx context.Context, op *Operation, see func(*Response, retry.Outcome)) (*Response, *retry.Record, string) {
 	t.Helper()
 	var body bytes.Buffer
 	l := retry.Loop{Policy: *op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand, Origin: op.Template.URL.Origin(), Hold: op.Client.Hold}

@@ -165,7 +165,7 @@ func TestValidatorOf(t *testing.T) {
 }
 
 // continuing runs an operation that may continue, into a file as cmd does.
-func continuing(t *testing.T, script string, change ...func(*Operation)) (all []retry.Outcome, rec retry.Record, got []byte) {
+func continuing(t *testing.T, script string, change ...func(*Operation)) (all []retry.Outcome, rec *retry.Record, got []byte) {
 	t.Helper()
 	s := retrytest.Serve(t, script)
 	op := operation(client(t, fakeClock(), transport.Settings{}), template(t, "GET", s.URL, ""))
