@@ -49,6 +49,10 @@ func (r *run) expand(g *prepared, arg flags.URLArg, num int, yield func(job, err
 // with the error.
 func combinations(g *prepared, arg flags.URLArg) iter.Seq2[flags.URLArg, error] {
 	return func(yield func(flags.URLArg, error) bool) {
+		if g.literal(arg.Upload) && (arg.NoGlob || g.literal(arg.URL)) {
+			yield(arg, nil)
+			return
+		}
 		uploads, err := glob(g, arg.Upload)
 		urls, bad := glob(g, arg.URL)
 		if arg.NoGlob {
@@ -69,6 +73,9 @@ func combinations(g *prepared, arg flags.URLArg) iter.Seq2[flags.URLArg, error] 
 		}
 	}
 }
+
+// literal: there are no globs in text.
+func (g *prepared) literal(text string) bool { return g.GlobOff || urlglob.IsLiteral(text) }
 
 func glob(g *prepared, text string) (*urlglob.Pattern, error) {
 	if g.GlobOff {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/bounded"
@@ -16,13 +17,14 @@ import (
 type Entry struct {
 	// Name is the flag without dashes. With Short it is what followed one
 	// dash, "o" as well as "sSfo": letters as on the command line.
-	Name  string
-	Short bool
+	Name string
 	// Value is what followed; HasValue tells an empty one ("") from none.
-	Value    string
-	HasValue bool
+	Value string
 	// Line in the file, from 1.
 	Line int
+
+	Short    bool
+	HasValue bool
 	// Spaced: the value ended at a blank, and what followed was left out.
 	Spaced bool
 }
@@ -96,6 +98,9 @@ func ParseAsCurl(r io.Reader, name string) ([]Entry, error) {
 		}
 		if ok {
 			entry.Line = n
+			if len(entries) == cap(entries) {
+				entries = slices.Grow(entries, len(entries)+1) // a list may be long
+			}
 			entries = append(entries, entry)
 		}
 	}
@@ -103,11 +108,23 @@ func ParseAsCurl(r io.Reader, name string) ([]Entry, error) {
 
 const blanks = " \t\r\n\v\f"
 
+func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+func trimLeft(s string) string {
+	for s != "" && isBlank(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
 func parseLine(line string) (e Entry, ok bool, _ error) {
 	if strings.IndexByte(line, 0) >= 0 {
 		return e, false, errNUL
 	}
-	line = strings.Trim(line, blanks)
+	line = trimLeft(line)
+	for line != "" && isBlank(line[len(line)-1]) {
+		line = line[:len(line)-1]
+	}
 	if line == "" || strings.IndexByte("#/*", line[0]) >= 0 {
 		return e, false, nil
 	}
@@ -118,17 +135,20 @@ func parseLine(line string) (e Entry, ok bool, _ error) {
 	case line[0] == '-':
 		line, separators, e.Short = line[1:], "", true
 	}
-	end := strings.IndexAny(line, blanks+separators)
-	if end < 0 {
-		end = len(line)
+	separates := func(c byte) bool { return isBlank(c) || strings.IndexByte(separators, c) >= 0 }
+	end := 0
+	for end < len(line) && !separates(line[end]) {
+		end++
 	}
 	e.Name = line[:end]
 	if e.Name == "" {
 		return e, false, errName
 	}
-	rest := strings.TrimLeft(line[end:], blanks+separators)
+	for end < len(line) && separates(line[end]) {
+		end++
+	}
 	var err error
-	e.Value, e.HasValue, err = value(rest)
+	e.Value, e.HasValue, err = value(line[end:])
 	if e.Spaced = errors.Is(err, errUnquoted); e.Spaced {
 		err = nil
 	}
@@ -159,13 +179,16 @@ func value(s string) (_ string, has bool, _ error) {
 
 // ignorable: blanks, or a comment after them.
 func ignorable(s string) bool {
-	t := strings.TrimLeft(s, blanks)
+	t := trimLeft(s)
 	return t == "" || t[0] == '#' && len(t) < len(s)
 }
 
 // unquote reads up to the closing quote. A backslash before any other
 // character stands for that character.
 func unquote(s string) (v, rest string, _ error) {
+	if end := strings.IndexByte(s, '"'); end >= 0 && strings.IndexByte(s[:end], '\\') < 0 {
+		return s[:end], s[end+1:], nil
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]

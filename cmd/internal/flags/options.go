@@ -52,13 +52,13 @@ type Global struct {
 // URLArg is one URL with the output that stands with it.
 type URLArg struct {
 	URL        string
-	Output     string // -o
-	RemoteName bool   // -O
-	HasOutput  bool
-	NoGlob     bool   // {} and [] in the URL are text
-	Upload     string // -T file paired with it
-	HasUpload  bool
+	Output     string           // -o
+	Upload     string           // -T file paired with it
 	Checksum   *checksum.Source // what its body is held to; nil nothing
+	RemoteName bool             // -O
+	HasOutput  bool
+	HasUpload  bool
+	NoGlob     bool // {} and [] in the URL are text
 }
 
 // The values of Group.Fail: -f, --fail-with-body and --no-fail.

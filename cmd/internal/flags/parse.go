@@ -68,8 +68,8 @@ type parser struct {
 	g      *Group
 	err    error // the first error inside a Set, unwrapped
 	src    source
-	where  string // "" for the command line, else "BIDE_X" or "config:3"
-	depth  int    // of nested -K
+	where  place // in a config file
+	depth  int   // of nested -K
 	// spelled is how the command line names flags that take a value.
 	spelled map[*Flag]string
 
@@ -124,7 +124,7 @@ func (p *parser) parse(args []string) (*Options, error) {
 			}
 		}
 	}
-	p.src, p.where, p.shared = srcFlag, "", len(p.g.Headers)
+	p.src, p.shared = srcFlag, len(p.g.Headers)
 	if len(p.settings) > 0 {
 		p.inherited = maps.Clone(p.settings)
 	}
@@ -225,6 +225,10 @@ func (p *parser) lookup(name string) (f *Flag, neg bool) {
 			if part[i].Name == name {
 				return &part[i], false
 			}
+		}
+	}
+	for _, part := range p.tables {
+		for i := range part {
 			if part[i].negatedBy(name) {
 				f, neg = &part[i], true
 			}
@@ -316,7 +320,7 @@ func (p *parser) nameFor(f *Flag) string {
 	case srcEnv:
 		return f.EnvName()
 	case srcDefault, srcFile:
-		return p.where + ": " + f.Name
+		return p.where.String() + ": " + f.Name
 	}
 	if f.Short != "" {
 		return "-" + f.Short + ", --" + f.Name

@@ -9,6 +9,8 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/configfile"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"slices"
+	"strconv"
 )
 
 // source is where a setting came from, weakest first.
@@ -167,8 +169,10 @@ func (p *parser) entries(r io.ReadCloser, name string) error {
 	if err != nil {
 		return usagef("%s", printable(err.Error()))
 	}
+	p.where.file = printable(shown)
+	p.g.URLs = slices.Grow(p.g.URLs, countURLs(entries))
 	for _, e := range entries {
-		p.where = fmt.Sprintf("%s:%d", printable(shown), e.Line)
+		p.where.line = e.Line
 		if e.Spaced {
 			p.note("%s: warning: '%s' uses unquoted whitespace", p.where, printable(e.Name))
 			p.note("This may cause side-effects. Consider using double quotes?")
@@ -179,6 +183,25 @@ func (p *parser) entries(r io.ReadCloser, name string) error {
 	}
 	return nil
 }
+
+// countURLs is how many URLs a file lists: there may be very many.
+func countURLs(entries []configfile.Entry) int {
+	n := 0
+	for i := range entries {
+		if entries[i].Name == "url" {
+			n++
+		}
+	}
+	return n
+}
+
+// place is a line of a file.
+type place struct {
+	file string
+	line int
+}
+
+func (p place) String() string { return p.file + ":" + strconv.Itoa(p.line) }
 
 // entry applies one line: a long name, or letters as on the command line.
 func (p *parser) entry(e configfile.Entry) error {

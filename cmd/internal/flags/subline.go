@@ -57,7 +57,7 @@ func (s *subline) parse(args []string, env Env) (o *Options, words []string, err
 			}
 		}
 	}
-	p.src, p.where, p.shared = srcFlag, "", len(p.g.Headers)
+	p.src, p.shared = srcFlag, len(p.g.Headers)
 	if err := p.fs.Parse(tokens); err != nil {
 		if p.err != nil {
 			return nil, nil, p.err

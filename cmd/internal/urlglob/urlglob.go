@@ -68,7 +68,7 @@ type part struct {
 // brackets are text; a backslash before one of {}[] makes that text, too, and
 // within braces it does so for every character. The error is an *Error.
 func Parse(url string) (*Pattern, error) {
-	if !strings.ContainsAny(url, `{}[]\`) {
+	if IsLiteral(url) {
 		return Literal(url), nil
 	}
 	s := scanner{url: url, p: &Pattern{count: 1}}
@@ -77,6 +77,9 @@ func Parse(url string) (*Pattern, error) {
 	}
 	return s.p, nil
 }
+
+// IsLiteral reports whether there is nothing in a URL for Parse to read.
+func IsLiteral(url string) bool { return !strings.ContainsAny(url, `{}[]\`) }
 
 // Literal is a URL that is taken as it is (--globoff).
 func Literal(url string) *Pattern {
@@ -88,92 +91,112 @@ func (p *Pattern) Count() uint64 { return p.count }
 
 // Match is one URL that came out of a Pattern.
 type Match struct {
-	URL    string
-	values []string
+	URL   string
+	of    *Pattern
+	index uint64 // among them all, from 0
 }
 
 // Expand replaces #1 to #N in a file name by what the globs stand for in this
 // URL. A number that no glob has stays as it is.
 func (m Match) Expand(name string) string {
-	if len(m.values) == 0 || strings.IndexByte(name, '#') < 0 {
+	if m.of.globs == 0 || strings.IndexByte(name, '#') < 0 {
 		return name
 	}
-	var b strings.Builder
+	var b []byte
 	for {
 		head, rest, found := strings.Cut(name, "#")
-		b.WriteString(head)
+		b = append(b, head...)
 		if !found {
-			return b.String()
+			return string(b)
 		}
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 		n, err := strconv.Atoi(rest[:digits])
-		if err == nil && n >= 1 && n <= len(m.values) {
-			b.WriteString(m.values[n-1])
+		if err == nil && n >= 1 && n <= m.of.globs {
+			b = m.appendValue(b, n)
 			name = rest[digits:]
 			continue
 		}
-		b.WriteByte('#')
+		b = append(b, '#')
 		name = rest
 	}
+}
+
+// appendValue adds what the n-th glob, from 1, stands for.
+func (m Match) appendValue(b []byte, n int) []byte {
+	at := m.of.places(m.index)
+	for i := range m.of.parts {
+		g := &m.of.parts[i]
+		if g.count == 0 {
+			continue
+		}
+		if n--; n == 0 {
+			return g.appendValue(b, at[i])
+		}
+	}
+	return b
 }
 
 // All gives every URL in order, the last glob counting fastest. Only one exists
 // at a time.
 func (p *Pattern) All() iter.Seq[Match] {
 	return func(yield func(Match) bool) {
-		at := make([]uint64, len(p.parts))
-		for yield(p.match(at)) && p.advance(at) {
+		at := p.places(0)
+		var text []byte
+		for i := range p.count {
+			text = p.appendURL(text[:0], at)
+			if !yield(Match{URL: string(text), of: p, index: i}) {
+				return
+			}
+			p.advance(at)
 		}
 	}
 }
 
-// advance counts one up and reports whether that went without starting over.
-func (p *Pattern) advance(at []uint64) bool {
+// places are the values' numbers, by part, of the URL of that index.
+func (p *Pattern) places(index uint64) []uint64 {
+	at := make([]uint64, len(p.parts))
+	for i := len(at) - 1; i >= 0; i-- {
+		if n := p.parts[i].count; n > 0 {
+			at[i], index = index%n, index/n
+		}
+	}
+	return at
+}
+
+// advance counts one up.
+func (p *Pattern) advance(at []uint64) {
 	for i := len(at) - 1; i >= 0; i-- {
 		if at[i]++; at[i] < p.parts[i].count {
-			return true
+			return
 		}
 		at[i] = 0
 	}
-	return false
 }
 
-func (p *Pattern) match(at []uint64) Match {
-	if p.globs == 0 && len(p.parts) == 1 {
-		return Match{URL: p.parts[0].literal}
-	}
-	m := Match{values: make([]string, 0, p.globs)}
-	var b strings.Builder
-	size := 16 * p.globs
+func (p *Pattern) appendURL(b []byte, at []uint64) []byte {
 	for i := range p.parts {
-		size += len(p.parts[i].literal)
-	}
-	b.Grow(size)
-	for i := range p.parts {
-		if p.parts[i].count == 0 {
-			b.WriteString(p.parts[i].literal)
-			continue
+		if g := &p.parts[i]; g.count > 0 {
+			b = g.appendValue(b, at[i])
+		} else {
+			b = append(b, g.literal...)
 		}
-		value := p.parts[i].value(at[i])
-		m.values = append(m.values, value)
-		b.WriteString(value)
 	}
-	m.URL = b.String()
-	return m
+	return b
 }
 
-func (g *part) value(i uint64) string {
+func (g *part) appendValue(b []byte, i uint64) []byte {
 	switch {
 	case g.set != nil:
-		return g.set[i]
+		return append(b, g.set[i]...)
 	case g.char:
-		return string([]byte{byte(g.first + i*g.step)})
+		return append(b, byte(g.first+i*g.step))
 	}
-	text := strconv.FormatUint(g.first+i*g.step, 10)
-	if missing := g.width - len(text); missing > 0 {
-		text = strings.Repeat("0", missing) + text
+	var digits [20]byte
+	text := strconv.AppendUint(digits[:0], g.first+i*g.step, 10)
+	for range g.width - len(text) {
+		b = append(b, '0')
 	}
-	return text
+	return append(b, text...)
 }
 
 // scanner reads a URL from left to right. When it fails, at is where.
