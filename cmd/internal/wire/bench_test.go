@@ -63,6 +63,9 @@ func BenchmarkHead(b *testing.B) {
 	for b.Loop() {
 		source.Reset(small)
 		br.Reset(source)
+		if err := checkPrefix(br); err != nil {
+			b.Fatal(err)
+		}
 		raw, err := readBlock(br, maxHeads, nil)
 		if err != nil {
 			b.Fatal(err)

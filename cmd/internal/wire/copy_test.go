@@ -349,7 +349,7 @@ func BenchmarkWriteTo(b *testing.B) {
 				if n, err := resp.Body.WriteTo(w); n != size || err != nil {
 					b.Fatal(n, err)
 				}
-				_ = resp.Body.src.(*body1).f.c.Close()
+				_ = resp.Body.src.(*flight1).c.Close()
 			}
 		})
 	}

@@ -21,30 +21,34 @@ type flight struct {
 	ctx   context.Context
 	c     *transport.Conn
 	r     Request
-	br    *bufio.Reader
 	wake  waker
 	resp  Response
-	out   int64   // request bytes that went out, the streamed body excepted
 	up    *upload // nil when head and body went out in one write
-	trace tracer
-	begun bool // a byte of the final answer, or of the 1xx that is being read, is there
-	last  bool // the request says that it is the last on its connection
+	trace *tracer // nil when nobody looks
+	out   bool    // a byte of the request went out
+	begun bool    // a byte of the final answer, or of the 1xx that is being read, is there
 	// dropped: the answer does not want the rest of the upload.
 	dropped bool
 }
 
-// flight1 is one request on HTTP/1: all that lives and dies together.
+// flight1 is one request on HTTP/1 and its answer, all that lives and dies
+// together: it is the source of the body, too.
 type flight1 struct {
 	flight
-	body Body
-	src  body1
+	last  bool // the request says that it is the last on its connection
+	keep  bool // the connection may be used again
+	ended bool // the body
+	kind  framing
+	left  int64        // of framedLength
+	ck    *chunkReader // of framedChunked
+	body  Body
 }
 
 func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
 	if c.Buf == nil {
 		c.Buf = bufio.NewReaderSize(c, readerSize)
 	}
-	f := &flight1{flight: flight{ctx: ctx, c: c, r: *r, br: c.Buf, trace: tracer{to: r.Trace}, last: ofConnection(lines, "close")}}
+	f := &flight1{flight: flight{ctx: ctx, c: c, r: *r, trace: newTracer(r.Trace)}, last: ofConnection(lines, "close")}
 	f.wake.start(ctx, c.Conn)
 	resp, err := f.run(lines)
 	if err != nil {
@@ -82,7 +86,7 @@ func (f *flight1) run(lines []header.Line) (*Response, error) {
 	f.settle(h.status)
 	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
 	resp.Header, resp.Raw = h.fields, h.raw
-	f.finish(d)
+	f.respond(d)
 	return resp, nil
 }
 
@@ -115,14 +119,14 @@ func (f *flight1) headless(err error) error {
 	f.resp.Timing.Head = f.r.Clock.Mono()
 	f.settle(0)
 	f.resp.Proto = "HTTP/0.9"
-	f.finish(delimit{kind: framedClose, length: -1})
+	f.respond(delimit{kind: framedClose, length: -1})
 	return nil
 }
 
-func (f *flight1) finish(d delimit) {
+func (f *flight1) respond(d delimit) {
 	f.figures()
 	f.resp.Length, f.resp.Codings, f.resp.Vast = d.length, d.codings, d.vast
-	f.resp.Body = f.land(d)
+	f.land(d)
 }
 
 // figures brings those of the upload up to date.
@@ -154,10 +158,10 @@ func (f *flight) send(lines []header.Line) (head, error) {
 	// right after the other wake the server, and this process for the answers, once.
 	runtime.Gosched()
 	n, err := f.c.Write(m.buf)
-	f.out = int64(n)
-	t.HeadOut = min(f.out, int64(m.head))
-	if extra := f.out - t.HeadOut; extra > 0 {
-		t.BodyOut = min(extra, int64(len(m.body)))
+	f.out = n > 0
+	t.HeadOut = int64(min(n, m.head))
+	if n > m.head {
+		t.BodyOut = int64(n - m.head)
 		f.progress(t.BodyOut)
 	}
 	if err != nil {
@@ -219,7 +223,7 @@ func (e *writeError) Unwrap() error { return e.err }
 // head means: send the body.
 func (f *flight) await100() (head, error) {
 	f.wake.readBy(time.Now().Add(f.r.Expect))
-	_, err := f.br.Peek(1)
+	_, err := f.c.Buf.Peek(1)
 	f.wake.readBy(time.Time{})
 	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() == nil {
 		return head{}, nil
@@ -238,18 +242,18 @@ func (f *flight) final() (head, error) { return f.next(0) }
 func (f *flight) next(until int) (head, error) {
 	resp, t := &f.resp, &f.resp.Timing
 	for {
-		err := checkPrefix(f.br)
+		err := checkPrefix(f.c.Buf)
 		f.begun = err == nil || errors.Is(err, errNoHead)
 		if f.begun && t.FirstByte == 0 {
 			t.FirstByte = f.r.Clock.Mono()
 		}
 		if err != nil {
 			if f.begun { // what came is an answer's beginning, if a short one
-				t.HeadIn += int64(f.br.Buffered())
+				t.HeadIn += int64(f.c.Buf.Buffered())
 			}
 			return head{}, err
 		}
-		raw, err := readBlock(f.br, maxHeads-int(t.HeadIn), f.trace.headerIn())
+		raw, err := readBlock(f.c.Buf, maxHeads-int(t.HeadIn), f.trace.headerIn())
 		t.HeadIn += int64(len(raw))
 		if err != nil {
 			resp.Raw = raw[:strings.LastIndexByte(raw, '\n')+1]
@@ -310,7 +314,7 @@ func (f *flight) unsent() error {
 }
 
 func (f *flight) sentAny() retry.Sent {
-	if f.out > 0 {
+	if f.out {
 		return retry.SentMaybe
 	}
 	return retry.SentNothing
@@ -351,16 +355,23 @@ func (f *flight) failed(err error) error {
 }
 
 // tracer shows a request's steps to a transport.Trace, one at a time: an
-// upload and the answer's head may come at once.
+// upload and the answer's head may come at once. Nobody looks at those of nil.
 type tracer struct {
 	to transport.Trace
 	mu sync.Mutex
 }
 
-func (t *tracer) wantsData() bool { return t.to != nil && t.to.WantsData() }
+func newTracer(to transport.Trace) *tracer {
+	if to == nil {
+		return nil
+	}
+	return &tracer{to: to}
+}
+
+func (t *tracer) wantsData() bool { return t != nil && t.to.WantsData() }
 
 func (t *tracer) headerOut(b []byte) {
-	if t.to != nil {
+	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.to.HeaderOut(b)
@@ -369,7 +380,7 @@ func (t *tracer) headerOut(b []byte) {
 
 // headerIn is nil when nobody looks.
 func (t *tracer) headerIn() func([]byte) {
-	if t.to == nil {
+	if t == nil {
 		return nil
 	}
 	return func(b []byte) {

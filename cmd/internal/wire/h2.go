@@ -67,7 +67,7 @@ func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []head
 		s = newSession(c)
 		c.Session = s
 	}
-	f := &flight{ctx: ctx, c: c, r: *r, br: c.Buf, trace: tracer{to: r.Trace}}
+	f := &flight{ctx: ctx, c: c, r: *r, trace: newTracer(r.Trace)}
 	st := &stream{flight: f, s: s, id: s.next, left: -1}
 	s.next += 2
 	f.wake.start(ctx, c.Conn)
@@ -173,7 +173,7 @@ func (st *stream) open(lines []header.Line) (complete bool, err error) {
 		_ = fr.WriteData(st.id, true, body)
 	}
 	n, err := s.write(b.Bytes())
-	st.out = int64(n)
+	st.out = n > 0
 	if err != nil {
 		return false, &writeError{err}
 	}
@@ -266,7 +266,7 @@ func (st *stream) await100h2() error {
 	defer st.wake.readBy(time.Time{})
 	for st.resp.Status == 0 && len(st.resp.Interim) == 0 {
 		st.wake.readBy(limit)
-		_, err := st.br.Peek(9)
+		_, err := st.c.Buf.Peek(9)
 		if errors.Is(err, os.ErrDeadlineExceeded) && st.ctx.Err() == nil {
 			return nil
 		}

@@ -36,11 +36,11 @@ func (st *stream) read(p []byte) (int, error) {
 
 // frameAtHand reports a whole frame in the reader.
 func (st *stream) frameAtHand() bool {
-	if st.ended || st.br.Buffered() < 9 {
+	if st.ended || st.c.Buf.Buffered() < 9 {
 		return false
 	}
-	b, _ := st.br.Peek(9)
-	return st.br.Buffered() >= 9+int(b[0])<<16+int(b[1])<<8+int(b[2])
+	b, _ := st.c.Buf.Peek(9)
+	return st.c.Buf.Buffered() >= 9+int(b[0])<<16+int(b[1])<<8+int(b[2])
 }
 
 // more reads frames until there are data; io.EOF at the stream's end. The data
@@ -161,7 +161,7 @@ func (st *stream) outlive() {
 	defer st.abandon()
 	for st.up.failure() == nil && !st.up.whole() {
 		st.wake.readBy(time.Now().Add(20 * time.Millisecond))
-		_, err := st.br.Peek(9)
+		_, err := st.c.Buf.Peek(9)
 		if st.ctx.Err() != nil || err != nil && !isTimeout(err) {
 			return
 		}

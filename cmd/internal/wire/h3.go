@@ -42,7 +42,7 @@ type flight3 struct {
 	t      Timing
 	wrote  bool // the head went out
 	up     *upload3
-	trace  tracer
+	trace  *tracer
 	resp   *http.Response
 	left   int64 // of Content-Length, -1 unknown
 	whole  bool
@@ -56,7 +56,7 @@ func roundTrip3(ctx context.Context, c *transport.Conn, r *Request, lines []head
 		s = &session3{t.NewClientConn(c.QUIC)}
 		c.Session = s
 	}
-	f := &flight3{ctx: ctx, c: c, s: s, r: *r, trace: tracer{to: r.Trace}, left: -1}
+	f := &flight3{ctx: ctx, c: c, s: s, r: *r, trace: newTracer(r.Trace), left: -1}
 	resp, err := f.run(lines)
 	if err != nil {
 		err = f.failed(err)

@@ -206,11 +206,11 @@ func parseFields(block string) ([]Field, error) {
 			}
 			line = strings.TrimLeft(line, " \t") // nothing that it could go on: a field like others (curl)
 		}
-		name, value, ok := strings.Cut(line, ":")
-		if !ok {
+		colon := strings.IndexByte(line, ':')
+		if colon < 0 {
 			return nil, &replyError{code: exitcode.WeirdReply, text: "Header without colon"}
 		}
-		if fields = append(fields, Field{Name: name, Value: trim(value)}); len(fields) > maxFields {
+		if fields = append(fields, Field{Name: line[:colon], Value: trim(line[colon+1:])}); len(fields) > maxFields {
 			return nil, &replyError{code: exitcode.TooMuch, text: fmt.Sprintf("Too many response headers, %d is max", maxFields)}
 		}
 	}
@@ -245,7 +245,11 @@ func fold(line, rest string) (joined, after string) {
 
 // cutLine takes the first line off s, without its CRLF or LF.
 func cutLine(s string) (line, rest string) {
-	line, rest, _ = strings.Cut(s, "\n")
+	end := strings.IndexByte(s, '\n')
+	if end < 0 {
+		end = len(s)
+	}
+	line, rest = s[:end], s[min(end+1, len(s)):]
 	return strings.TrimSuffix(line, "\r"), rest
 }
 

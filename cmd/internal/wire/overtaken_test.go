@@ -104,7 +104,7 @@ func TestR2_2b(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-resp.Body.src.(*body1).f.up.done
+		<-resp.Body.src.(*flight1).up.done
 		if until := m.until.Load(); until != nil && !until.IsZero() {
 			t.Errorf("the body has until %v", until)
 		}

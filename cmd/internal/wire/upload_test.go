@@ -230,7 +230,7 @@ func TestEarlyAnswer(t *testing.T) {
 			t.Errorf("%v, reusable %v, uploaded %d", err, resp.Body.Reusable(), resp.Body.Uploaded())
 		}
 		_ = resp.Body.Close()
-		_ = resp.Body.src.(*body1).f.c.Close()
+		_ = resp.Body.src.(*flight1).c.Close()
 	})
 	t.Run("a body that blocks does not hold the answer", func(t *testing.T) {
 		p := answering(t, "HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n")
