@@ -26,7 +26,7 @@ func TestHint(t *testing.T) {
 		{"http://example.test", retry.ClassConnect, 3, ""},
 	} {
 		group := &prepared{Group: &flags.Group{Policy: retry.Policy{Attempts: c.attempts}}}
-		op := &operation{group: group, given: c.given, template: request.Template{URL: &request.URL{Scheme: "http"}}}
+		op := &operation{group: group, given: c.given, template: request.Template{URL: &request.URL{Authority: &request.Authority{Scheme: "http"}}}}
 		if got := op.hint(retry.Outcome{Class: c.class}); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.given, c.class, got, c.want)
 		}

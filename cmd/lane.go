@@ -11,6 +11,7 @@ import (
 type lane struct {
 	output atomic.Pointer[output] // of the operation that runs, until it is finished
 	turn   stdoutTurn
+	open   string // the origin to which the last operation found its way free
 }
 
 // watch begins the lane; stop ends it.
@@ -20,6 +21,17 @@ func (l *lane) watch(ctx context.Context) (stop func() bool) {
 			out.abandon()
 		}
 	})
+}
+
+// enter is the gate's, which is asked once for operations to the same origin.
+func (l *lane) enter(ctx context.Context, g *gate, origin string) (passed func()) {
+	if origin == l.open {
+		return nil
+	}
+	if passed = g.enter(ctx, origin); passed == nil {
+		l.open = origin
+	}
+	return passed
 }
 
 // guard gives out up when ctx, the lane's, ends or has ended before.

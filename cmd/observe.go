@@ -27,7 +27,7 @@ func (op *operation) observer() func(retry.Event) {
 			op.wayFree()
 			op.wait(notices, notices.NoticeWait(e), e)
 		case retry.EventHold:
-			op.wait(notices, notices.NoticeHold(op.origin, e), e)
+			op.wait(notices, notices.NoticeHold(op.origin(), e), e)
 		case retry.EventStop:
 			op.wayFree()
 			op.settle()

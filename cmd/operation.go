@@ -24,7 +24,6 @@ type operation struct {
 	template request.Template
 	exchange exchange.Operation
 	id       string // see identity
-	origin   string
 
 	began       time.Duration        // instant of the start of its attempts
 	responses   []*exchange.Response // one per attempt, in order
@@ -54,7 +53,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, pg *page
 	}
 	op.turn.within(ctx)
 	if r.crew != nil {
-		if op.passed = r.crew.gate.enter(ctx, op.origin); op.passed != nil {
+		if op.passed = l.enter(ctx, &r.crew.gate, op.origin()); op.passed != nil {
 			defer op.passed()
 		}
 	}
@@ -87,16 +86,17 @@ func (op *operation) prepare(arg flags.URLArg) error {
 	if op.template, err = op.newTemplate(arg); err != nil {
 		return err
 	}
-	op.origin = op.template.URL.Origin()
 	if err = op.newOutput(arg); err != nil {
 		return err
 	}
 	op.exchange = exchange.Operation{
-		Settings: op.group.settings, Template: &op.template, Origin: op.origin, Policy: op.policy(),
+		Settings: op.group.settings, Template: &op.template, Policy: op.policy(),
 		Continue: op.group.Policy.Attempts != 1 || op.continues(),
 	}
 	return nil
 }
+
+func (op *operation) origin() string { return op.template.URL.Origin() }
 
 // newTemplate freezes the request: that of the URL, or of a page behind it.
 func (op *operation) newTemplate(arg flags.URLArg) (request.Template, error) {
@@ -123,7 +123,7 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	op.run.console.patience.forOperation(op.began, op.policy().Deadline, op.run.crew != nil)
 	loop := retry.Loop{
 		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
-		Origin: op.origin, Hold: startHold{op.run.holds, &op.exchange},
+		Origin: op.origin(), Hold: startHold{op.run.holds, &op.exchange},
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
 		Replay: op.exchange.Replay,
 	}

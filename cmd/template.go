@@ -35,6 +35,7 @@ type netrcLookup = func(host, user string) (login, password string, ok bool)
 // named by its flags are read once, however many URLs it has.
 type prepared struct {
 	*flags.Group
+	urls     request.Parser
 	files    *request.Files
 	client   *exchange.Client
 	headers  []request.HeaderLine
@@ -58,16 +59,21 @@ type prepared struct {
 	until       *until.Expr // nil none
 }
 
+// newPrepared is a group of which nothing is read yet.
+func newPrepared(group *flags.Group) *prepared {
+	return &prepared{Group: group, urls: request.Parser{DefaultScheme: group.ProtoDefault, PathAsIs: group.PathAsIs}}
+}
+
 // prepare reads what the group's flags name. Nothing has been sent yet.
 func (r *run) prepare(ctx context.Context, group *flags.Group) (*prepared, error) {
-	files := r.files(ctx, group)
-	g := &prepared{Group: group, files: files, userAgent: userAgentOf(group), until: r.untils[group]}
+	g := newPrepared(group)
+	g.files, g.userAgent, g.until = r.files(ctx, group), userAgentOf(group), r.untils[group]
 	var err error
 	parse := request.ParseHeaders
 	if group.AsCurl {
 		parse = request.ParseHeadersAsCurl
 	}
-	if g.headers, err = parse(group.Headers, files); err != nil {
+	if g.headers, err = parse(group.Headers, g.files); err != nil {
 		return g, err
 	}
 	if err := r.prepareBody(g); err != nil {
@@ -156,7 +162,7 @@ func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 // template freezes one operation's request (R7.3).
 func (r *run) template(g *prepared, arg flags.URLArg) (request.Template, error) {
 	var none request.Template
-	u, err := r.parseURL(g.Group, arg.URL)
+	u, err := r.parseURL(g, arg.URL)
 	if err != nil {
 		return none, err
 	}
@@ -191,7 +197,7 @@ func (r *run) requestOptions(g *prepared, arg flags.URLArg, u *request.URL) (*re
 		return g.request, nil
 	}
 	own := *g.request
-	own.Auth = authOf(g, u)
+	own.Auth = authOf(g, u.Authority)
 	if arg.HasUpload {
 		if err := addUpload(&own, g, arg); err != nil {
 			return nil, err
@@ -213,7 +219,7 @@ func (g *prepared) commonOptions() *request.Options {
 		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
 		Conditions: g.timeCond.fields(), TE: g.TREncoding, SchemesRedir: redirectSchemes(g.Protocols, g.ProtocolsRedir),
-		NoUserinfo: g.NoUserinfo, AsCurl: g.AsCurl, Auth: authOf(g, &request.URL{}),
+		NoUserinfo: g.NoUserinfo, AsCurl: g.AsCurl, Auth: authOf(g, &request.Authority{}),
 	}
 	o.Referer, o.AutoReferer = strings.CutSuffix(g.Referer, ";auto")
 	if g.IdempotencyKey != "" {
@@ -242,11 +248,11 @@ func (g *prepared) commonSettings() *exchange.Settings {
 }
 
 // parseURL reads one URL as its group does.
-func (r *run) parseURL(g *flags.Group, text string) (*request.URL, error) {
+func (r *run) parseURL(g *prepared, text string) (*request.URL, error) {
 	if r.options.Global.Wait && flags.IsTCP(text) {
 		return request.ParseTCP(text)
 	}
-	return request.ParseURL(text, cmp.Or(g.ProtoDefault, "http"), g.PathAsIs)
+	return g.urls.Parse(text)
 }
 
 // addUpload makes -T's file the body.
@@ -278,7 +284,7 @@ func (g *prepared) drawsKeys() bool { return g.IdempotencyKey == "auto" }
 
 func (r *run) newKey() string { return r.newUUID(uuid.NewRandomFromReader) }
 
-func authOf(g *prepared, u *request.URL) request.Auth {
+func authOf(g *prepared, u *request.Authority) request.Auth {
 	auth := request.Auth{Bearer: g.Bearer, Lookup: g.lookup, Schemes: schemes(g.Basic, g.Digest), SigV4: g.sigV4}
 	switch {
 	case g.HasUser:

@@ -30,7 +30,7 @@ func runWait(ctx context.Context, env Env, args []string) exitcode.Code {
 func (r *run) refuseBadURLs(ctx context.Context) (code exitcode.Code, bad bool) {
 	j := job{}
 	for i := range r.options.Groups {
-		g := &prepared{Group: &r.options.Groups[i]}
+		g := newPrepared(&r.options.Groups[i])
 		for _, j.URLArg = range g.URLs {
 			if err := r.checkURL(g, &j); err != nil {
 				return r.refuseJob(ctx, g, j, err), true
@@ -52,7 +52,7 @@ func (r *run) checkURL(g *prepared, j *job) error {
 	for match := range urls.All() {
 		j.index++
 		j.URL = match.URL
-		u, err := r.parseURL(g.Group, match.URL)
+		u, err := r.parseURL(g, match.URL)
 		if err != nil {
 			return err
 		}
@@ -176,9 +176,9 @@ func (b *board) enter(op *operation) *boardLine {
 		return nil
 	}
 	l := &boardLine{board: b, index: op.index, told: make(map[string]bool)}
-	l.Name = op.run.redactor.Text(render.Origin(op.origin))
+	l.Name = op.run.redactor.Text(render.Origin(op.origin()))
 	if path := op.template.URL.Path; len(path) > 1 { // several at one origin would be all the same
-		l.Name = op.run.redactor.Text(op.run.redactor.URL(render.Origin(op.origin) + path))
+		l.Name = op.run.redactor.Text(op.run.redactor.URL(render.Origin(op.origin()) + path))
 	}
 	l.Deadline = op.group.Policy.Deadline
 	b.mu.Lock()

@@ -215,7 +215,7 @@ func FuzzSetCookie(f *testing.F) {
 		if err := again.Load(&file, false, now); err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range []*request.URL{u, {Scheme: "https", Host: "h.example.com", Path: "/a/b/c"}} {
+		for _, at := range []*request.URL{u, {Authority: &request.Authority{Scheme: "https", Host: "h.example.com"}, Path: "/a/b/c"}} {
 			if a, b := j.Header(at, now), again.Header(at, now); a != b || strings.ContainsAny(a, "\r\n\x00") {
 				t.Fatalf("%q from %s: %q, after a file %q\n%s", value, url, a, b, text)
 			}

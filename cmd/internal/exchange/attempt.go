@@ -132,19 +132,11 @@ func (a *attempt) rememberStart(x *answer, next *hopState) {
 	}
 }
 
-// origin of the hop: mostly the one that the operation began with.
-func (a *attempt) origin() string {
-	if a.at.url == a.op.Template.URL && a.op.Origin != "" {
-		return a.op.Origin
-	}
-	return a.at.url.Origin()
-}
-
 // outcome says in the engine's words what the answer is, its body aside.
 func (a *attempt) outcome(x *answer, o *retry.Outcome) {
 	fields := fieldsOf(x.resp.Header)
 	o.Class, o.Status = a.op.Policy.StatusClass(x.resp.Status), x.resp.Status
-	o.Method, o.Keyed, o.Origin = a.at.method, x.keyed, a.origin()
+	o.Method, o.Keyed, o.Origin = a.at.method, x.keyed, a.at.url.Origin()
 	o.Sent, o.Phase = retry.SentMaybe, retry.PhaseDone
 	o.SeenAt, o.Total = x.resp.Timing.Head, -1
 	if o.Status == 421 {
@@ -165,7 +157,7 @@ func (a *attempt) broke(err error, o *retry.Outcome) {
 		Keyed:  a.at.key,
 		Sent:   retry.SentNothing,
 		Phase:  retry.PhaseConnect,
-		Origin: a.origin(),
+		Origin: a.at.url.Origin(),
 		SeenAt: a.op.Client.Clock.Mono(),
 		Total:  -1,
 		Err:    err,

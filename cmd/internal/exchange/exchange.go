@@ -41,7 +41,6 @@ type Operation struct {
 	*Settings
 	Template *request.Template
 	Policy   *retry.Policy // not nil: for the wait on a 3xx (R5.6) and what is transient
-	Origin   string        // of the Template's URL; "" when it is not known yet
 	// Remaining is what is left of the deadline, for waits between hops; nil none.
 	Remaining func() (left time.Duration, bounded bool)
 	// Continue lets an attempt go on from where the body of the one before it

@@ -19,9 +19,9 @@ const maxHost = 65535
 // setHost reads a host: an IPv6 literal in brackets, an IPv4 address in any of
 // inet_aton's spellings (made dotted-decimal), or a name, which may be
 // international.
-func (u *URL) setHost(s string) *Error {
+func (a *Authority) setHost(s string) *Error {
 	if strings.HasPrefix(s, "[") {
-		return u.setIPv6(s[1 : len(s)-1])
+		return a.setIPv6(s[1 : len(s)-1])
 	}
 	if len(s) > maxHost {
 		return malformed(tooLong, "a host name of "+strconv.Itoa(len(s))+" bytes")
@@ -41,16 +41,16 @@ func (u *URL) setHost(s string) *Error {
 	if dotted, ok := looseIPv4(name); ok {
 		name = dotted
 	}
-	u.Host = name
+	a.Host = name
 	ascii, err := asciiHost(name)
 	if err != nil {
 		return malformed(badName, "the international name is not valid")
 	}
-	u.ascii = ascii
+	a.ascii = ascii
 	return nil
 }
 
-func (u *URL) setIPv6(s string) *Error {
+func (a *Authority) setIPv6(s string) *Error {
 	address, zone, hasZone := strings.Cut(s, "%")
 	if hasZone {
 		for strings.HasPrefix(zone, "25") { // "%25" is how a URL writes the sign; no zone begins so
@@ -60,15 +60,15 @@ func (u *URL) setIPv6(s string) *Error {
 			return malformed(badIPv6, "bad zone")
 		}
 	}
-	a, err := netip.ParseAddr(address)
-	if err != nil || !a.Is6() {
+	ip, err := netip.ParseAddr(address)
+	if err != nil || !ip.Is6() {
 		return malformed(badIPv6, "")
 	}
-	u.Host = address
+	a.Host = address
 	if hasZone {
-		u.Host += "%" + zone
+		a.Host += "%" + zone
 	}
-	u.ascii = u.Host
+	a.ascii = a.Host
 	return nil
 }
 

@@ -73,18 +73,26 @@ func (u *URL) WithUploadName(file string) *URL {
 // WithHost gives the URL with the host that a Host header names, whose port does
 // not count; what names none changes nothing.
 func (u *URL) WithHost(header string) *URL {
-	v := *u
-	if v.setAuthority(strings.Trim(header, " \t")) != nil {
+	a := *u.Authority
+	if a.set(strings.Trim(header, " \t")) != nil {
 		return u
 	}
-	v.Port = u.Port
-	return &v
+	a.Port = u.Port
+	return u.with(&a)
 }
 
 // WithScheme gives the URL with another scheme; a port that stands in it stays.
 func (u *URL) WithScheme(scheme string) *URL {
+	a := *u.Authority
+	a.Scheme = scheme
+	return u.with(&a)
+}
+
+// with gives the URL with a, which is new, in the place of its Authority.
+func (u *URL) with(a *Authority) *URL {
+	a.settle()
 	v := *u
-	v.Scheme = scheme
+	v.Authority = a
 	return &v
 }
 

@@ -18,8 +18,8 @@ func ParseTCP(raw string) (*URL, error) {
 	if strings.ContainsAny(rest, "/?#") {
 		return nil, malformed(badPort, "tcp:// takes HOST:PORT alone")
 	}
-	u := &URL{Scheme: "tcp"}
-	if err := u.setAuthority(rest); err != nil {
+	u := &URL{Authority: &Authority{Scheme: "tcp"}}
+	if err := u.set(rest); err != nil {
 		return nil, err
 	}
 	switch {

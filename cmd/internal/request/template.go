@@ -95,20 +95,29 @@ type Body interface {
 // scheme's case, leading zeros of the port and odd spellings of IPv4 addresses.
 // It is not changed once made: methods give new ones.
 type URL struct {
+	*Authority
+	Path     string // "/" at least
+	Query    string // without "?"
+	Fragment string
+	HasQuery bool
+
+	pathAsIs    bool // references are resolved in the same way
+	hasFragment bool
+}
+
+// Authority is what stands before a URL's path: the scheme and the server, with
+// the user who asks. URLs share it; it is not changed once a URL has it.
+type Authority struct {
 	Scheme   string // lower case
 	User     string // decoded
 	Password string // decoded
-	HasUser  bool
 	Host     string // without brackets, case kept, IDN as written, IPv6 with its zone
 	Port     string // decimal, "" default
-	Path     string // "/" at least
-	Query    string // without "?"
-	HasQuery bool
-	Fragment string
+	HasUser  bool
 
-	userinfo    string // as written
 	hasPassword bool   // a colon stands in it
-	pathAsIs    bool   // references are resolved in the same way
-	hasFragment bool
+	userinfo    string // as written
 	ascii       string // Host with A-labels; "" not yet known
+	origin      string // see Origin; "" likewise
+	header      string // see HostHeader; "" likewise
 }

@@ -3,6 +3,7 @@ package request
 import (
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // ParseURL reads a URL as curl does: a bare host is given defaultScheme ("" is
@@ -11,12 +12,47 @@ import (
 // characters are refused; bytes above 0x7f in the path become %XX. Errors are
 // *Error of class request: exit 1 for a scheme that is not http or https, else 3.
 func ParseURL(raw, defaultScheme string, pathAsIs bool) (*URL, error) {
-	p := urlParser{defaultScheme: defaultScheme, pathAsIs: pathAsIs, guess: true}
-	u, err := p.parse(raw)
-	if err != nil {
+	p := Parser{DefaultScheme: defaultScheme, PathAsIs: pathAsIs}
+	return p.Parse(raw)
+}
+
+// Parser reads URLs as ParseURL does. Those at one server that follow each other
+// share their Authority. Safe for concurrent use.
+type Parser struct {
+	DefaultScheme string
+	PathAsIs      bool
+
+	last atomic.Pointer[front]
+}
+
+// front is a URL's text up to its path, and what it says.
+type front struct {
+	text      string
+	authority *Authority
+}
+
+// Parse reads one.
+func (p *Parser) Parse(raw string) (*URL, error) {
+	q := urlParser{defaultScheme: p.DefaultScheme, pathAsIs: p.PathAsIs, guess: true}
+	if err := q.scan(raw); err != nil {
 		return nil, err
 	}
-	return u, nil
+	f := p.last.Load()
+	if f == nil || !f.begins(raw) {
+		a, tail, err := q.authority(raw)
+		if err != nil {
+			return nil, err
+		}
+		f = &front{raw[:len(raw)-len(tail)], a}
+		p.last.Store(f)
+	}
+	return q.url(f.authority, raw[len(f.text):]), nil
+}
+
+// begins reports whether raw begins with the same.
+func (f *front) begins(raw string) bool {
+	tail, ok := strings.CutPrefix(raw, f.text)
+	return ok && (tail == "" || strings.IndexByte("/?#", tail[0]) >= 0)
 }
 
 // urlParser holds what differs between a URL typed by a person and one from a server.
@@ -31,24 +67,38 @@ func (p urlParser) parse(raw string) (*URL, *Error) {
 	if err := p.scan(raw); err != nil {
 		return nil, err
 	}
-	u := &URL{pathAsIs: p.pathAsIs}
-	scheme, rest, err := p.splitScheme(raw)
+	a, tail, err := p.authority(raw)
 	if err != nil {
 		return nil, err
 	}
-	u.Scheme = scheme
+	return p.url(a, tail), nil
+}
+
+// authority reads what stands before the tail: path, query and fragment.
+func (p urlParser) authority(raw string) (a *Authority, tail string, err *Error) {
+	scheme, rest, err := p.splitScheme(raw)
+	if err != nil {
+		return nil, "", err
+	}
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
 		end = len(rest)
 	}
 	if len(rest) == len(raw) && end > 0 && rest[end-1] == ':' {
-		return nil, malformed(noHost, "a colon, and nothing after it")
+		return nil, "", malformed(noHost, "a colon, and nothing after it")
 	}
-	if err := u.setAuthority(rest[:end]); err != nil {
-		return nil, err
+	a = &Authority{Scheme: scheme}
+	if err := a.set(rest[:end]); err != nil {
+		return nil, "", err
 	}
-	p.setTail(u, rest[end:])
-	return u, nil
+	a.settle()
+	return a, rest[end:], nil
+}
+
+func (p urlParser) url(a *Authority, tail string) *URL {
+	u := &URL{Authority: a, pathAsIs: p.pathAsIs}
+	p.setTail(u, tail)
+	return u
 }
 
 // scan refuses what no URL may hold. A NUL, CR or LF would otherwise end up in
@@ -125,10 +175,10 @@ func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// setAuthority reads userinfo, host and port.
-func (u *URL) setAuthority(s string) *Error {
+// set reads userinfo, host and port.
+func (a *Authority) set(s string) *Error {
 	if info, host, ok := strings.Cut(s, "@"); ok {
-		if err := u.setUserinfo(info); err != nil {
+		if err := a.setUserinfo(info); err != nil {
 			return err
 		}
 		s = host
@@ -147,13 +197,13 @@ func (u *URL) setAuthority(s string) *Error {
 	} else if i := strings.IndexByte(s, ':'); i >= 0 {
 		host, port = s[:i], s[i+1:]
 	}
-	if err := u.setPort(port); err != nil {
+	if err := a.setPort(port); err != nil {
 		return err
 	}
-	return u.setHost(host)
+	return a.setHost(host)
 }
 
-func (u *URL) setPort(s string) *Error {
+func (a *Authority) setPort(s string) *Error {
 	if s == "" {
 		return nil
 	}
@@ -166,21 +216,21 @@ func (u *URL) setPort(s string) *Error {
 	if err != nil {
 		return malformed(badPort, "")
 	}
-	u.Port = strconv.FormatUint(n, 10)
+	a.Port = strconv.FormatUint(n, 10)
 	return nil
 }
 
-func (u *URL) setUserinfo(s string) *Error {
+func (a *Authority) setUserinfo(s string) *Error {
 	user, password, colon := strings.Cut(s, ":")
-	u.hasPassword = colon
+	a.hasPassword = colon
 	var ok1, ok2 bool
-	u.User, ok1 = unescape(user)
-	u.Password, ok2 = unescape(password)
+	a.User, ok1 = unescape(user)
+	a.Password, ok2 = unescape(password)
 	if !ok1 || !ok2 {
 		return malformed(badInput, "NUL in the user name or password")
 	}
-	u.HasUser = true
-	u.userinfo = s
+	a.HasUser = true
+	a.userinfo = s
 	return nil
 }
 

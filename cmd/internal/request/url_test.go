@@ -2,6 +2,8 @@ package request_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -119,6 +121,21 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
+// TestParser: what a Parser remembers of one URL changes no other.
+func TestParser(t *testing.T) {
+	for _, before := range urlCases {
+		var p request.Parser
+		for _, c := range urlCases {
+			_, _ = p.Parse(before.raw)
+			got, err := p.Parse(c.raw)
+			want, werr := request.ParseURL(c.raw, "", false)
+			if !reflect.DeepEqual(got, want) || fmt.Sprint(err) != fmt.Sprint(werr) {
+				t.Errorf("%q after %q: %+v, %v, want %+v, %v", c.raw, before.raw, got, err, want, werr)
+			}
+		}
+	}
+}
+
 // TestParseURLLikeCurl sends every case with the installed curl as well.
 func TestParseURLLikeCurl(t *testing.T) {
 	r := newRecorder(t)
@@ -195,7 +212,7 @@ func TestURLText(t *testing.T) {
 	if v.Host != "FE80::1%eth0" || v.String() != "http://[FE80::1%eth0]/" || v.HostHeader() != "[FE80::1]" {
 		t.Errorf("zone: %q %q %q", v.Host, v.String(), v.HostHeader())
 	}
-	w := &request.URL{Scheme: "https", Host: "bücher.example", Path: "/", User: "a b", HasUser: true}
+	w := &request.URL{Authority: &request.Authority{Scheme: "https", Host: "bücher.example", User: "a b", HasUser: true}, Path: "/"}
 	if w.ASCIIHost() != "xn--bcher-kva.example" || w.String() != "https://a%20b:@bücher.example/" {
 		t.Errorf("made by hand: %q %q", w.ASCIIHost(), w.String())
 	}

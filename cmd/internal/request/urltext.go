@@ -2,24 +2,30 @@ package request
 
 import "strings"
 
+// settle makes what is asked for often.
+func (a *Authority) settle() {
+	a.origin, a.header = "", ""
+	a.origin, a.header = a.Origin(), a.HostHeader()
+}
+
 // ASCIIHost is the host to look up and to show to the server: international
 // names as A-labels, an IPv6 address without brackets but with its zone.
-func (u *URL) ASCIIHost() string {
-	if u.ascii != "" {
-		return u.ascii
+func (a *Authority) ASCIIHost() string {
+	if a.ascii != "" {
+		return a.ascii
 	}
-	if ascii, err := asciiHost(u.Host); err == nil {
+	if ascii, err := asciiHost(a.Host); err == nil {
 		return ascii
 	}
-	return u.Host
+	return a.Host
 }
 
 // EffectivePort is the port as written, or the scheme's own.
-func (u *URL) EffectivePort() string {
+func (a *Authority) EffectivePort() string {
 	switch {
-	case u.Port != "":
-		return u.Port
-	case u.Scheme == "https":
+	case a.Port != "":
+		return a.Port
+	case a.Scheme == "https":
 		return "443"
 	}
 	return "80"
@@ -27,26 +33,34 @@ func (u *URL) EffectivePort() string {
 
 // Origin is "scheme://host:port" in lower case with the port always there: two
 // URLs are of one origin when their Origins are equal (RFC 6454 §4).
-func (u *URL) Origin() string {
-	return u.Scheme + "://" + bracket(strings.ToLower(u.ASCIIHost())) + ":" + u.EffectivePort()
+func (a *Authority) Origin() string {
+	if a.origin != "" {
+		return a.origin
+	}
+	return a.Scheme + "://" + bracket(strings.ToLower(a.ASCIIHost())) + ":" + a.EffectivePort()
 }
 
 // SameOrigin reports whether credentials for u may be shown to v.
-func (u *URL) SameOrigin(v *URL) bool { return u == v || u.Origin() == v.Origin() }
+func (u *URL) SameOrigin(v *URL) bool {
+	return u.Authority == v.Authority || u.Origin() == v.Origin()
+}
 
 // HostHeader is the value of Host: without userinfo, zone and the scheme's
 // default port.
-func (u *URL) HostHeader() string {
-	host, _, _ := strings.Cut(u.ASCIIHost(), "%")
+func (a *Authority) HostHeader() string {
+	if a.header != "" {
+		return a.header
+	}
+	host, _, _ := strings.Cut(a.ASCIIHost(), "%")
 	host = bracket(host)
-	if u.defaultPort() {
+	if a.defaultPort() {
 		return host
 	}
-	return host + ":" + u.Port
+	return host + ":" + a.Port
 }
 
-func (u *URL) defaultPort() bool {
-	return u.Port == "" || u.Scheme == "http" && u.Port == "80" || u.Scheme == "https" && u.Port == "443"
+func (a *Authority) defaultPort() bool {
+	return a.Port == "" || a.Scheme == "http" && a.Port == "80" || a.Scheme == "https" && a.Port == "443"
 }
 
 // RequestTarget is path and query: the origin-form of RFC 9112 §3.2.1.
@@ -83,11 +97,11 @@ func (u *URL) String() string {
 	return b.String()
 }
 
-func (u *URL) rawUserinfo() string {
-	if u.userinfo != "" || u.User == "" && u.Password == "" {
-		return u.userinfo
+func (a *Authority) rawUserinfo() string {
+	if a.userinfo != "" || a.User == "" && a.Password == "" {
+		return a.userinfo
 	}
-	return urlEncode(u.User) + ":" + urlEncode(u.Password)
+	return urlEncode(a.User) + ":" + urlEncode(a.Password)
 }
 
 // Redacted is the URL as it may be shown (R11.1): no userinfo, no fragment,
@@ -142,10 +156,10 @@ func (u *URL) DecodedPath() string {
 
 // WithUserinfoOf gives the URL with v's user and password in the place of its own.
 func (u *URL) WithUserinfoOf(v *URL) *URL {
-	w := *u
-	w.HasUser, w.User, w.Password, w.userinfo = v.HasUser, v.User, v.Password, v.userinfo
-	return &w
+	a := *u.Authority
+	a.HasUser, a.User, a.Password, a.userinfo = v.HasUser, v.User, v.Password, v.userinfo
+	return u.with(&a)
 }
 
 // HasPassword reports whether the URL names a password, if only an empty one.
-func (u *URL) HasPassword() bool { return u.HasUser && u.hasPassword }
+func (a *Authority) HasPassword() bool { return a.HasUser && a.hasPassword }
