@@ -117,12 +117,12 @@ func (op *operation) policy() *retry.Policy {
 // attempts runs the engine's loop, and delivers what it kept.
 func (op *operation) attempts(ctx context.Context) *retry.Record {
 	if op.page.tooLate() {
-		return &retry.Record{Policy: op.group.Policy, StartedAt: op.run.env.Clock.Wall(), Reason: retry.DeadlineBeforeRetry}
+		return &retry.Record{Policy: &op.group.Policy, StartedAt: op.run.env.Clock.Wall(), Reason: retry.DeadlineBeforeRetry}
 	}
 	op.began = op.run.env.Clock.Mono()
 	op.run.console.patience.forOperation(op.began, op.policy().Deadline, op.run.crew != nil)
 	loop := retry.Loop{
-		Policy: *op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
+		Policy: op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
 		Origin: op.origin(), Hold: startHold{op.run.holds, &op.exchange},
 		Observe: op.observer(), Last: func(end func()) { op.end = end },
 		Replay: op.exchange.Replay,

@@ -130,14 +130,14 @@ func (op *operation) tellRefusal(ctx context.Context, arg flags.URLArg, code exi
 	if op.id == "" {
 		op.id = r.newID()
 	}
-	rec := &retry.Record{Policy: op.group.Policy, StartedAt: r.env.Clock.Wall(), Reason: reason}
+	rec := &retry.Record{Policy: &op.group.Policy, StartedAt: r.env.Clock.Wall(), Reason: reason}
 	doc := &render.Document{
 		Version: render.Version, Bide: version,
 		Operation: render.Operation{
 			ID: op.id, Index: op.index, Page: op.page.index(), Label: optional(op.group.Label), Method: methodOf(op.group.Group, arg),
 			URL: r.redactor.URL(op.given), StartedAt: render.Time{Time: rec.StartedAt},
 		},
-		Policy: describePolicy(rec.Policy, r.options.Global.Seed), Attempts: []render.Attempt{},
+		Policy: describePolicy(*rec.Policy, r.options.Global.Seed), Attempts: []render.Attempt{},
 		Outcome: describeOutcome(rec, 0, code),
 	}
 	doc.Outcome.Class = optional(string(class))

@@ -136,7 +136,7 @@ func TestAttemptContexts(t *testing.T) {
 	withCallers(t, func(t *testing.T, ctx context.Context, cancel context.CancelCauseFunc) {
 		clock := retrytest.NewFakeClock(noon)
 		clock.AutoAdvance(true)
-		loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 }}
+		loop := retry.Loop{Policy: new(with(func(p *retry.Policy) { p.MaxTime = 10 * sec })), Clock: clock, Rand: func() float64 { return 0 }}
 		script := []retry.Outcome{status(503), status(503), ok}
 		superseded := 0
 		last, _, err := retry.Do(ctx, loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
@@ -169,7 +169,7 @@ func TestTheLastContextEndsWithTheCaller(t *testing.T) {
 	withCallers(t, func(t *testing.T, ctx context.Context, cancel context.CancelCauseFunc) {
 		why := errors.New("why")
 		clock := retrytest.NewFakeClock(noon)
-		loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 }}
+		loop := retry.Loop{Policy: new(with(func(p *retry.Policy) { p.MaxTime = 10 * sec })), Clock: clock, Rand: func() float64 { return 0 }}
 		last, _, _ := retry.Do(ctx, loop, func(ctx context.Context, _ int) (context.Context, retry.Outcome) { return ctx, ok }, nil)
 		cancel(why)
 		<-last.Done()
@@ -187,7 +187,7 @@ func TestLast(t *testing.T) {
 		clock.AutoAdvance(true)
 		var ends []func()
 		loop := retry.Loop{
-			Policy: with(func(p *retry.Policy) { p.MaxTime = 10 * sec }), Clock: clock, Rand: func() float64 { return 0 },
+			Policy: new(with(func(p *retry.Policy) { p.MaxTime = 10 * sec })), Clock: clock, Rand: func() float64 { return 0 },
 			Last: func(end func()) { ends = append(ends, end) },
 		}
 		script := []retry.Outcome{status(503), ok}
@@ -213,7 +213,7 @@ func TestLimitsWithoutTimers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	clock := retrytest.NewFakeClock(noon)
-	loop := retry.Loop{Policy: with(func(p *retry.Policy) { p.MaxTime, p.Attempts = 10*sec, 1 }), Clock: sleepOnly{clock}, Rand: func() float64 { return 0 }}
+	loop := retry.Loop{Policy: new(with(func(p *retry.Policy) { p.MaxTime, p.Attempts = 10*sec, 1 })), Clock: sleepOnly{clock}, Rand: func() float64 { return 0 }}
 	_, rec, err := retry.Do(ctx, loop, func(ctx context.Context, _ int) (int, retry.Outcome) {
 		clock.AwaitSleepers(1)
 		clock.Advance(10 * sec)

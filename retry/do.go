@@ -107,7 +107,11 @@ type tools struct {
 }
 
 func newEngine(ctx context.Context, l Loop) *engine {
+	if l.Policy == nil {
+		l.Policy = new(DefaultPolicy())
+	}
 	if engineOf(ctx) != nil { // a Do within an attempt of another one
+		l.Policy = new(*l.Policy)
 		l.Policy.Attempts = 1
 		l.Hold, l.Budget, l.Replay = nil, nil, nil
 	}
@@ -148,7 +152,7 @@ func (e *engine) endContext() {
 // limit is what the attempt may take, min(MaxTime, what is left of the
 // deadline), and the cause with which it ends; 0 is no limit (R6.3).
 func (e *engine) limit(offset time.Duration) (time.Duration, error) {
-	p := &e.rec.Policy
+	p := e.rec.Policy
 	left := p.Deadline - offset
 	switch {
 	case p.Deadline > 0 && (p.MaxTime <= 0 || left <= p.MaxTime):
@@ -243,7 +247,7 @@ func (c Class) endsWithContext() bool {
 // decide asks the policy, then what only the loop can ask: cancellation, the
 // body, the shared budget (R4.0).
 func (e *engine) decide(o *Outcome) Decision {
-	p := &e.rec.Policy
+	p := e.rec.Policy
 	s := e.counting.next(p, o, e.rec.Attempts)
 	s.Misdirected = e.misdirected
 	s.Elapsed = e.seen - e.start

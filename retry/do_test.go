@@ -32,7 +32,7 @@ func newRig(p retry.Policy, script ...retry.Outcome) *rig {
 	r := &rig{clock: retrytest.NewFakeClock(noon), script: script}
 	r.clock.AutoAdvance(true)
 	r.loop = retry.Loop{
-		Policy: p, Clock: r.clock, Origin: "https://a.example:443",
+		Policy: &p, Clock: r.clock, Origin: "https://a.example:443",
 		Rand:    func() float64 { return 0.5 },
 		Observe: func(ev retry.Event) { r.events = append(r.events, ev) },
 	}
@@ -329,6 +329,28 @@ func TestAPolicyThatFailsItsCheckTriesNothing(t *testing.T) {
 	r.want(t, rec, retry.Usage)
 	if err == nil || err.Error() != zero.Check().Error() {
 		t.Errorf("error is %v, want what Check says", err)
+	}
+}
+
+func TestNoPolicyIsTheDefault(t *testing.T) {
+	for _, within := range []bool{false, true} {
+		r, outer := newRig(plain, status(503)), newRig(plain, ok)
+		r.loop.Policy = nil
+		tries := []time.Duration{0, 1100 * time.Millisecond, 3300 * time.Millisecond}
+		if within {
+			tries = tries[:1]
+			outer.during = func(ctx context.Context, _ int) {
+				_, rec, _ := r.run(ctx)
+				r.want(t, rec, retry.AttemptsExhausted, tries...)
+			}
+			_, _, _ = outer.run(t.Context())
+			continue
+		}
+		_, rec, _ := r.run(t.Context())
+		r.want(t, rec, retry.AttemptsExhausted, tries...)
+		if *rec.Policy != retry.DefaultPolicy() {
+			t.Errorf("policy %+v", rec.Policy)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func (r *Record) Message() string {
 
 // why names the limit; "" where the failure speaks for itself.
 func (r *Record) why() string {
-	p := &r.Policy
+	p := cmp.Or(r.Policy, &Policy{})
 	var o Outcome
 	if n := len(r.Attempts); n > 0 {
 		o = r.Attempts[n-1].Outcome

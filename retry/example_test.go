@@ -34,11 +34,12 @@ func ExampleDo() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel() // ends the last attempt's context, too
 
-	loop := retry.Loop{Policy: retry.DefaultPolicy(), Clock: clock, Rand: func() float64 { return 0 }}
+	policy := retry.DefaultPolicy()
+	loop := retry.Loop{Policy: &policy, Clock: clock, Rand: func() float64 { return 0 }}
 	answers := []int{503, 429, 200}
 	status, record, err := retry.Do(ctx, loop, func(ctx context.Context, n int) (int, retry.Outcome) {
 		code := answers[n-1]
-		return code, retry.Outcome{Class: loop.Policy.StatusClass(code), Status: code, Method: "GET"}
+		return code, retry.Outcome{Class: policy.StatusClass(code), Status: code, Method: "GET"}
 	}, nil)
 	fmt.Println(status, record.Reason, record.Waited, err)
 	// Output:

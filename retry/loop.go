@@ -31,7 +31,9 @@ type Budget interface {
 // Loop is what Do needs beside the attempt itself. Clock and Rand are required;
 // the others may be nil.
 type Loop struct {
-	Policy Policy
+	// Policy may be shared, and must not change while the Record is in use; nil is
+	// DefaultPolicy.
+	Policy *Policy
 	Clock  Clock
 	// Rand returns u in [0,1). It is asked once for each failed attempt and once for
 	// each shared hold that is waited for, so that a seed repeats a run.
@@ -110,7 +112,7 @@ type Decision struct {
 
 // Record is the whole story of one operation.
 type Record struct {
-	Policy      Policy
+	Policy      *Policy // as Do obeyed it
 	StartedAt   time.Time
 	InitialWait time.Duration // a hold before attempt 1
 	Attempts    []Attempt

@@ -42,7 +42,7 @@ func TestMessages(t *testing.T) {
 		t.Run("R6.5_"+c.name, func(t *testing.T) {
 			r := newRig(plain, c.o)
 			if c.change != nil {
-				c.change(&r.loop.Policy)
+				c.change(r.loop.Policy)
 			}
 			r.loop.Replay = func() error { return c.replay }
 			_, rec, err := r.run(t.Context())
@@ -107,5 +107,12 @@ func TestLimitsAreTimeouts(t *testing.T) {
 func TestFinalReasonOfOtherClasses(t *testing.T) {
 	if retry.ClassNone.FinalReason() != retry.Success || retry.Class("nonsense").FinalReason() != retry.TransportError {
 		t.Error("a class without a row has no sensible reason")
+	}
+}
+
+func TestMessageOfARecordWithoutPolicy(t *testing.T) {
+	r := retry.Record{Reason: retry.DeadlineBeforeRetry}
+	if got, want := r.Message(), "the deadline of 0s leaves no time for another attempt"; got != want {
+		t.Errorf("message is %q, want %q", got, want)
 	}
 }

@@ -82,7 +82,7 @@ func (e *engine) holdOn(first bool, now time.Duration) Reason {
 // mayStart is R6.2 for an attempt that starts after wait, from now: cancellation
 // first. The reserve and retry-max-time are about retries, not about the first attempt.
 func (e *engine) mayStart(first bool, now, wait time.Duration) Reason {
-	p, elapsed := &e.rec.Policy, now-e.start
+	p, elapsed := e.rec.Policy, now-e.start
 	reserve := p.AttemptReserve
 	if first {
 		reserve = 0

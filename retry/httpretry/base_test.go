@@ -144,7 +144,7 @@ func TestZeroValue(t *testing.T) {
 	resp, err := new(httpretry.Transport).RoundTrip(request(t, "GET", s.URL, ""))
 	rec := story(t, resp, err)
 	read(t, resp)
-	if rec.Policy != retry.DefaultPolicy() || rec.Reason != retry.HTTPError {
+	if *rec.Policy != retry.DefaultPolicy() || rec.Reason != retry.HTTPError {
 		t.Errorf("%s under %+v", rec.Reason, rec.Policy)
 	}
 }

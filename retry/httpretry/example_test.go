@@ -114,8 +114,9 @@ func Example_nestedLoops() {
 	client := &http.Client{Transport: &httpretry.Transport{Base: connections}} // three attempts
 
 	clock := exampleClock()
-	loop := retry.Loop{Policy: retry.DefaultPolicy(), Clock: clock, Rand: func() float64 { return 0 }} // three attempts
-	describe := httpretry.Describer{Policy: loop.Policy, Clock: clock}
+	policy := retry.DefaultPolicy() // three attempts
+	loop := retry.Loop{Policy: &policy, Clock: clock, Rand: func() float64 { return 0 }}
+	describe := httpretry.Describer{Policy: policy, Clock: clock}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	resp, record, err := retry.Do(ctx, loop, func(ctx context.Context, _ int) (*http.Response, retry.Outcome) {

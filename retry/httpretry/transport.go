@@ -161,7 +161,7 @@ func (t *Transport) operation(req *http.Request) *operation {
 // loop is what the engine needs to know of an operation.
 func (t *Transport) loop(o *operation) retry.Loop {
 	l := retry.Loop{
-		Policy: o.describe.Policy,
+		Policy: &o.describe.Policy,
 		Clock:  o.describe.Clock,
 		Rand:   t.Rand,
 		Origin: origin(o.req.URL),

@@ -332,7 +332,7 @@ func TestNested(t *testing.T) {
 	s := retrytest.Serve(t, "503")
 	c := &http.Client{Transport: over(t, s)}
 	d := httpretry.Describer{Policy: policy(nil), Clock: quick()}
-	loop := retry.Loop{Policy: d.Policy, Clock: d.Clock, Rand: zero}
+	loop := retry.Loop{Policy: &d.Policy, Clock: d.Clock, Rand: zero}
 	resp, rec, err := retry.Do(t.Context(), loop, func(ctx context.Context, _ int) (*http.Response, retry.Outcome) {
 		req := request(t, "GET", s.URL, "").WithContext(ctx)
 		resp, err := c.Do(req)

@@ -74,7 +74,7 @@ func get(t *testing.T, op *Operation) (*Response, retry.Outcome, string) {
 func loop(t *testing.T, ctx context.Context, op *Operation, see func(*Response, retry.Outcome)) (*Response, *retry.Record, string) {
 	t.Helper()
 	var body bytes.Buffer
-	l := retry.Loop{Policy: *op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand, Origin: op.Template.URL.Origin(), Hold: op.Client.Hold}
+	l := retry.Loop{Policy: op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand, Origin: op.Template.URL.Origin(), Hold: op.Client.Hold}
 	if op.Template.Body != nil {
 		l.Replay = op.Template.Body.Replay
 	}

@@ -146,7 +146,7 @@ func (f *fickle) play(t *testing.T, committed bool) (succeeded, continued int) {
 	if committed {
 		sink = outfile.Stdout(&stdout, outfile.StreamOptions{Unheld: true})
 	}
-	l := retry.Loop{Policy: *op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand}
+	l := retry.Loop{Policy: op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand}
 	_, rec, _ := retry.Do(t.Context(), l, func(ctx context.Context, n int) (*Response, retry.Outcome) {
 		r, o := op.Attempt(ctx, n)
 		o.Committed = sink.Committed()

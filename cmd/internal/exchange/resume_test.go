@@ -175,7 +175,7 @@ func continuing(t *testing.T, script string, change ...func(*Operation)) (all []
 	}
 	path := filepath.Join(t.TempDir(), "f")
 	sink := outfile.File(outfile.FileSpec{Path: path})
-	l := retry.Loop{Policy: *op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand}
+	l := retry.Loop{Policy: op.Policy, Clock: op.Client.Clock, Rand: op.Client.Rand}
 	_, rec, _ = retry.Do(t.Context(), l, func(ctx context.Context, n int) (*Response, retry.Outcome) {
 		r, o := op.Attempt(ctx, n)
 		if o.Err == nil && !op.Policy.Transient(o, retry.State{}) {

@@ -199,7 +199,7 @@ func loop(t *testing.T, c Config, p retry.Policy) (requests int64, reason string
 	clock.AutoAdvance(true)
 	server := newRun(c, p)
 	attempt := uint32(0)
-	l := retry.Loop{Policy: p, Clock: clock, Rand: func() float64 { return unit(c.Seed, 0, attempt) }}
+	l := retry.Loop{Policy: &p, Clock: clock, Rand: func() float64 { return unit(c.Seed, 0, attempt) }}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, record, err := retry.Do(ctx, l, func(ctx context.Context, n int) (struct{}, retry.Outcome) {
