@@ -6,11 +6,11 @@ const minGrowth = 1 << 20
 
 // counting keeps the books of attempts and failures (R2.1, R2.4, R4.4).
 type counting struct {
-	counted, failures, resumes int
-	base                       int64 // bytes held at the last counted attempt
-	held                       int64 // bytes held at the last attempt
+	base, held                 int64 // bytes held at the last counted attempt, at the last one
+	counted, failures, resumes int32
+	polls                      int32 // answers that were not the result yet (R2.1b)
+	misdirected                int32 // answers 421
 	pending                    bool  // the last attempt broke and waits for its continuation
-	polls                      int   // answers that were not the result yet (R2.1b)
 }
 
 // next enters the outcome of the last of attempts and gives the state for its
@@ -20,10 +20,22 @@ func (c *counting) next(p *Policy, o *Outcome, attempts []Attempt) State {
 	if c.pending {
 		c.settle(o.Continued, attempts)
 	}
+	var s State
 	if o.Polling {
-		return c.poll(attempts)
+		s = c.poll(attempts)
+	} else {
+		s = c.attempt(p, o)
 	}
-	s := State{Failures: c.failures + 1, Counted: c.counted + 1, Resumes: c.resumes}
+	s.Misdirected = int(c.misdirected)
+	if o.Class == ClassStatus && o.Status == 421 {
+		c.misdirected++
+	}
+	return s
+}
+
+// attempt enters one that had to bring the result.
+func (c *counting) attempt(p *Policy, o *Outcome) State {
+	s := State{Failures: int(c.failures) + 1, Counted: int(c.counted) + 1, Resumes: int(c.resumes)}
 	s.ResumePlanned = c.grew(o)
 	c.pending = p.mayResume(&s)
 	if c.pending {
@@ -42,7 +54,7 @@ func (c *counting) poll(attempts []Attempt) State {
 	attempts[len(attempts)-1].Counted = false
 	c.polls++
 	c.counted, c.failures, c.base, c.held, c.pending = 0, 0, 0, 0, false
-	return State{Failures: c.polls, Resumes: c.resumes}
+	return State{Failures: int(c.polls), Resumes: int(c.resumes)}
 }
 
 // settle decides about the attempt before the last one.

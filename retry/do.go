@@ -83,8 +83,7 @@ type engine struct {
 	// next attempt.
 	seen, target time.Duration
 
-	counting    counting
-	misdirected int
+	counting counting
 
 	first tiedContext // of attempt 1: mostly there is no other
 }
@@ -193,9 +192,6 @@ func (e *engine) endAttempt(o Outcome) (again bool) {
 	a.Outcome = o
 	e.observe(EventOutcome)
 	a.Decision = e.decide(&o)
-	if o.Class == ClassStatus && o.Status == 421 {
-		e.misdirected++
-	}
 	e.target = addSaturating(e.seen, a.Decision.Wait)
 	if !a.Decision.Retry {
 		e.stop(a.Decision.Reason)
@@ -249,7 +245,6 @@ func (c Class) endsWithContext() bool {
 func (e *engine) decide(o *Outcome) Decision {
 	p := e.rec.Policy
 	s := e.counting.next(p, o, e.rec.Attempts)
-	s.Misdirected = e.misdirected
 	s.Elapsed = e.seen - e.start
 	if o.Class == ClassNone && o.Stop == "" {
 		return Decision{Reason: Success}

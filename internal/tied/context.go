@@ -53,10 +53,13 @@ func (c *Context) rest() *more {
 
 // Deadline implements context.Context: it is that of the parent.
 func (c *Context) Deadline() (at time.Time, bounded bool) {
-	if parent := c.parent(); parent != nil {
-		return parent.Deadline()
+	c.mu.Lock()
+	parent, tied := c.parent, c.tied
+	c.mu.Unlock()
+	if !tied {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	return parent.Deadline()
 }
 
 // Done implements context.Context.
@@ -75,7 +78,7 @@ func (c *Context) Done() <-chan struct{} {
 // Err implements context.Context. context.Cause tells the cause.
 func (c *Context) Err() error {
 	c.mu.Lock()
-	ended, late, parent, foreign := c.cause != nil, c.late, c.to, c.stop != nil
+	ended, late, parent, foreign := c.cause != nil, c.late, c.parent, c.stop != nil
 	c.mu.Unlock()
 	switch {
 	case !ended && foreign && parent.Err() != nil:
@@ -97,12 +100,16 @@ func (c *Context) Value(key any) any { return c.source().Value(key) }
 func (c *Context) source() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	values := c.parent
+	if c.more != nil && c.more.values != nil {
+		values = c.more.values
+	}
 	if c.cause == nil {
-		return c.values
+		return values
 	}
 	m := c.rest()
 	if m.ended == nil {
-		ended, cancel := context.WithCancelCause(context.WithoutCancel(c.values))
+		ended, cancel := context.WithCancelCause(context.WithoutCancel(values))
 		cancel(c.cause)
 		m.ended = ended
 	}

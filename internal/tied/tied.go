@@ -20,26 +20,26 @@ import (
 // time; everything else is safe for concurrent use. A Context must not be copied,
 // nor tied to one that is tied to it.
 type Context struct {
-	values context.Context // with which it was started
-
-	mu    sync.Mutex      // a parent's is taken before that of its child
-	to    context.Context // to which it is tied; nil none
-	stop  func() bool     // ends a tie to a foreign one; nil none
-	cause error           // of its end; nil before
-	late  bool            // a deadline of a foreign one was the end
-	asked bool            // there was a first: mostly it is the only one
-	first func()          // to be called at the end; nil when there is none any more
-	done  chan struct{}   // closed by the end; made when it is asked for
-	more  *more           // nil: nothing of it was wanted yet
-	child *Context        // the first of those that are tied to it
+	mu     sync.Mutex      // a parent's is taken before that of its child
+	parent context.Context // the last one to which it was tied
+	stop   func() bool     // ends a tie to a foreign one; nil none
+	tied   bool            // to parent, still
+	late   bool            // a deadline of a foreign one was the end
+	asked  bool            // there was a first: mostly it is the only one
+	cause  error           // of the end; nil before
+	first  func()          // to be called at the end; nil when there is none any more
+	done   chan struct{}   // closed by the end; made when it is asked for
+	more   *more           // nil: nothing of it was wanted yet
+	child  *Context        // the first of those that are tied to it
 
 	prev, next *Context // among the children of the parent, whose mu guards them
 }
 
 // more is what few contexts need.
 type more struct {
-	after []*func()       // to be called at the end beside the first
-	ended context.Context // of the standard library: knows the cause in the way context.Cause asks
+	values context.Context // the first parent, where it is not the last one; nil
+	after  []*func()       // to be called at the end beside the first
+	ended  context.Context // of the standard library: knows the cause in the way context.Cause asks
 }
 
 // New is a Context that is tied to parent.
@@ -51,16 +51,29 @@ func New(parent context.Context) *Context {
 
 // Start makes c, which is zero, a Context that is tied to parent and has its values.
 func (c *Context) Start(parent context.Context) {
-	c.values = parent
-	c.Tie(parent)
+	c.parent = parent
+	c.bind(parent)
 }
 
 // Tie makes c end with parent, and no longer with what it was tied to before.
 func (c *Context) Tie(parent context.Context) {
-	if c.parent() == parent {
+	c.mu.Lock()
+	tied, last := c.tied, c.parent
+	if parent != last {
+		if m := c.rest(); m.values == nil {
+			m.values = last
+		}
+	}
+	c.mu.Unlock()
+	if tied && parent == last {
 		return
 	}
 	c.Untie()
+	c.bind(parent)
+}
+
+// bind makes the tie.
+func (c *Context) bind(parent context.Context) {
 	var stop func() bool
 	switch own := ours(parent); {
 	case own != nil:
@@ -71,22 +84,22 @@ func (c *Context) Tie(parent context.Context) {
 		stop = context.AfterFunc(parent, func() { c.endWith(parent) })
 	}
 	c.mu.Lock()
-	c.to, c.stop = parent, stop
+	c.parent, c.tied, c.stop = parent, true, stop
 	c.mu.Unlock()
 }
 
 // Untie lets c go on when its parent ends.
 func (c *Context) Untie() {
 	c.mu.Lock()
-	to, stop := c.to, c.stop
-	c.to, c.stop = nil, nil
+	parent, tied, stop := c.parent, c.tied, c.stop
+	c.tied, c.stop = false, nil
 	c.mu.Unlock()
 	switch {
-	case to == nil:
+	case !tied:
 	case stop != nil:
 		stop()
 	default:
-		if own := ours(to); own != nil {
+		if own := ours(parent); own != nil {
 			own.remove(c)
 		}
 	}
@@ -120,12 +133,6 @@ func ours(ctx context.Context) *Context {
 }
 
 func (c *Context) itself() *Context { return c }
-
-func (c *Context) parent() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.to
-}
 
 func (c *Context) add(child *Context) {
 	c.mu.Lock()
