@@ -158,10 +158,11 @@ func (h startHold) Until(origin string) time.Duration {
 // attempt makes attempt n. A body that no retry can follow on its status is
 // delivered here, so that a break in it is an outcome the engine sees (R2.2);
 // the body of a transient status waits for the engine's decision.
-func (op *operation) attempt(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
-	response, outcome := op.tryOnce(ctx, n)
+func (op *operation) attempt(ctx context.Context, n int) (response *exchange.Response, outcome retry.Outcome) {
+	response, outcome = op.tryOnce(ctx, n)
 	op.responses, op.last = append(op.responses, response), ctx
-	outcome = op.poll(response, op.judge(ctx, response, outcome))
+	op.judge(ctx, response, &outcome)
+	op.poll(response, &outcome)
 	outcome.Committed = op.output.sink.Committed()
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus || outcome.Stop != "" {
 		return response, outcome

@@ -10,14 +10,14 @@ import (
 // poll is --poll (R2.1b): a 202 is not the result, and says where to ask for it;
 // so is, once one was accepted, an answer that --until is not content with.
 // Errors are what they always are.
-func (op *operation) poll(r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (op *operation) poll(r *exchange.Response, o *retry.Outcome) {
 	if !op.group.Poll || o.Stop != "" || o.Class != retry.ClassNone && o.Class != retry.ClassStatus || r.Status >= 400 {
-		return o
+		return
 	}
 	holds, asked := op.verdicts[r]
 	if r.Status != 202 || asked && holds {
 		o.Polling = op.polling && o.Unmet
-		return o
+		return
 	}
 	o.Class = retry.ClassStatus
 	if err := op.exchange.Monitor(r, asked); err != nil {
@@ -27,8 +27,7 @@ func (op *operation) poll(r *exchange.Response, o retry.Outcome) retry.Outcome {
 			r.Discard()
 			o.Class = class.RetryClass()
 		}
-		return o
+		return
 	}
 	op.polling, o.Polling = true, true
-	return o
 }

@@ -33,12 +33,12 @@ func (r *run) compileUntil() error {
 	return nil
 }
 
-// judge asks --until about a whole answer (R3.3e). What it reads of the body for
+// judge asks --until about a whole answer (R3.3e) of outcome o. What it reads of the body for
 // that goes to the output all the same, if the answer is taken.
-func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (op *operation) judge(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	answered := o.Err == nil && o.Stop == "" && r.Status != 0
 	if op.group.until == nil || !answered || r.Continued { // what goes on was judged at its beginning
-		return o
+		return
 	}
 	answer := until.Answer{Status: r.Status, Header: make([]until.Field, len(r.Header))}
 	for i, f := range r.Header {
@@ -47,14 +47,15 @@ func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Ou
 	if !eventStream(r) && r.Method() != "HEAD" { // the one has no end to read up to, the other no body
 		var err error
 		if answer.Body, answer.Whole, err = r.Preview(ctx, until.BodyLimit); err != nil {
-			return op.brokenAhead(ctx, r, o)
+			op.brokenAhead(ctx, r, o)
+			return
 		}
 	}
 	holds, err := op.group.until.Holds(ctx, answer)
 	if ctx.Err() != nil {
 		r.Discard()
 		o.Class, o.Phase, o.Err = retry.ClassTimeout, retry.PhaseBody, context.Cause(ctx) // the engine knows who ended it
-		return o
+		return
 	}
 	op.verdict(r, holds)
 	switch {
@@ -66,19 +67,17 @@ func (op *operation) judge(ctx context.Context, r *exchange.Response, o retry.Ou
 	case o.Class == retry.ClassStatus && op.group.until.Wants(ctx, answer):
 		o.Class = retry.ClassNone
 	}
-	return o
 }
 
 // brokenAhead is the outcome of a body that broke off while it was read for the
 // expression, which has not seen its beginning: the next attempt begins from zero.
 // An error's body changes nothing about the error.
-func (op *operation) brokenAhead(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
-	after := r.Deliver(ctx, io.Discard, o)
+func (op *operation) brokenAhead(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
+	after := r.Deliver(ctx, io.Discard, *o)
 	op.exchange.Resume, after.Resumable = nil, false
-	if o.Class == retry.ClassStatus && ctx.Err() == nil {
-		return o
+	if o.Class != retry.ClassStatus || ctx.Err() != nil {
+		*o = after
 	}
-	return after
 }
 
 // untilError is what --until failed with at run time.
