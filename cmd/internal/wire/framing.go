@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,11 +83,13 @@ func transferCodings(fields []Field) ([]string, error) {
 		if !header.Same(fields[i].Name, "Transfer-Encoding") {
 			continue
 		}
-		for c := range elements(fields[i].Value) {
+		for rest, more := fields[i].Value, true; more; {
+			var c string
+			c, rest, more = cutElement(rest)
 			c = strings.ToLower(c)
 			chunked := len(out) > 0 && out[len(out)-1] == "chunked"
 			switch {
-			case c == "identity" && !chunked, chunked && c == "chunked":
+			case c == "", c == "identity" && !chunked, chunked && c == "chunked":
 			case chunked:
 				return nil, &replyError{code: exitcode.Decode, about: "Transfer-Encoding",
 					text: "Reject response due to 'chunked' not being the last Transfer-Encoding"}
@@ -113,7 +114,9 @@ func contentLength(fields []Field, lenient bool) (int64, error) {
 		if !header.Same(f.Name, "Content-Length") {
 			continue
 		}
-		for part := range strings.SplitSeq(f.Value, ",") {
+		for rest, more := f.Value, true; more; {
+			var part string
+			part, rest, more = strings.Cut(rest, ",")
 			part = strings.Trim(part, " \t")
 			n, err := strconv.ParseInt(part, 10, 64)
 			switch whole := digits(part); {
@@ -151,24 +154,19 @@ func ofConnection(lines []header.Line, option string) bool {
 	return slices.ContainsFunc(lines, func(l header.Line) bool { return header.Same(l.Name, "Connection") && lists(l.Value, option) })
 }
 
-// elements are those of a field's value that is a list, without parameters.
-func elements(value string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for rest, more := value, true; more; {
-			var t string
-			t, rest, more = strings.Cut(rest, ",")
-			t, _, _ = strings.Cut(t, ";")
-			if t = strings.Trim(t, " \t"); t != "" && !yield(t) {
-				return
-			}
-		}
-	}
+// cutElement takes the first element, which may be empty, off a list, without
+// its parameters; more says that another follows.
+func cutElement(list string) (element, rest string, more bool) {
+	element, rest, more = strings.Cut(list, ",")
+	element, _, _ = strings.Cut(element, ";")
+	return strings.Trim(element, " \t"), rest, more
 }
 
 // lists reports whether option is an element of value, in any case.
 func lists(value, option string) bool {
-	for t := range elements(value) {
-		if header.Same(t, option) {
+	for rest, more := value, true; more; {
+		var element string
+		if element, rest, more = cutElement(rest); header.Same(element, option) {
 			return true
 		}
 	}

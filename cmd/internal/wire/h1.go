@@ -82,7 +82,7 @@ func (f *flight1) run(lines []header.Line) (*Response, error) {
 		resp.Raw = beforeFault(h.raw, err)
 		return resp, f.failed(err)
 	}
-	resp.Timing.Head = f.r.Clock.Mono()
+	resp.Timing.Head = h.at
 	f.settle(h.status)
 	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
 	resp.Header, resp.Raw = h.fields, h.raw
@@ -244,8 +244,12 @@ func (f *flight) next(until int) (head, error) {
 	for {
 		err := checkPrefix(f.c.Buf)
 		f.begun = err == nil || errors.Is(err, errNoHead)
-		if f.begun && t.FirstByte == 0 {
-			t.FirstByte = f.r.Clock.Mono()
+		var now time.Duration
+		if f.begun {
+			now = f.r.Clock.Mono()
+		}
+		if t.FirstByte == 0 {
+			t.FirstByte = now
 		}
 		if err != nil {
 			if f.begun { // what came is an answer's beginning, if a short one
@@ -253,6 +257,7 @@ func (f *flight) next(until int) (head, error) {
 			}
 			return head{}, err
 		}
+		atHand := f.c.Buf.Buffered()
 		raw, err := readBlock(f.c.Buf, maxHeads-int(t.HeadIn), f.trace.headerIn())
 		t.HeadIn += int64(len(raw))
 		if err != nil {
@@ -261,6 +266,9 @@ func (f *flight) next(until int) (head, error) {
 		}
 		h, err := parseHead(raw)
 		if err != nil || h.status >= 200 {
+			if h.at = now; len(raw) > atHand {
+				h.at = f.r.Clock.Mono()
+			}
 			return h, err
 		}
 		if h.status == 101 {

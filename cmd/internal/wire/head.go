@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 )
@@ -30,6 +31,7 @@ type head struct {
 	reason string
 	fields []Field
 	raw    string
+	at     time.Duration // instant at which it was whole
 }
 
 // proto as it stood in the status line.

@@ -111,7 +111,7 @@ func checkLines(r *Request, lines []header.Line) error {
 // breaks reports whether s has a byte that ends a line, NUL, or the byte also.
 func breaks(s string, also byte) bool {
 	for i := range len(s) {
-		if c := s[i]; c == '\r' || c == '\n' || c == 0 || c == also {
+		if c := s[i]; c == also || c < ' ' && (c == '\r' || c == '\n' || c == 0) {
 			return true
 		}
 	}
