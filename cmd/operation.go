@@ -31,7 +31,6 @@ type operation struct {
 	answered    bool                 // the last answer is there to be shown
 	kept        bool                 // its head is: it was not given up for a wait
 	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
-	end         func()               // ends it; nil when there was none
 	output      output
 
 	num    int         // of the URL among those of the command line: %{urlnum}
@@ -72,8 +71,8 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, pg *page
 	defer l.release()
 
 	rec := op.attempts(ctx)
-	if op.end != nil {
-		defer op.end()
+	if op.last != nil {
+		defer retry.Release(op.last)
 	}
 	l.release()
 	op.turn.within(ctx)
@@ -123,9 +122,10 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 	op.run.console.patience.forOperation(op.began, op.policy().Deadline, op.run.crew != nil)
 	loop := retry.Loop{
 		Policy: op.policy(), Clock: op.run.env.Clock, Rand: op.run.rand,
-		Origin: op.origin(), Hold: startHold{op.run.holds, &op.exchange},
-		Observe: op.observer(), Last: func(end func()) { op.end = end },
-		Replay: op.exchange.Replay,
+		Origin: op.origin(), Hold: (*startHold)(op), Observe: op.observer(),
+	}
+	if op.template.Body != nil {
+		loop.Replay = op.exchange.Replay
 	}
 	if from := op.exchange.From; from != nil {
 		loop.Held = from.Offset
@@ -142,18 +142,17 @@ func (op *operation) attempts(ctx context.Context) *retry.Record {
 
 // startHold is the run's holds, asked also for the origin at which the next
 // attempt starts where that is not the first one (R1.2, R4.12e).
-type startHold struct {
-	retry.Hold
-	exchange *exchange.Operation
-}
+type startHold operation
 
-func (h startHold) Until(origin string) time.Duration {
-	until := h.Hold.Until(origin)
+func (h *startHold) Until(origin string) time.Duration {
+	until := h.run.holds.Until(origin)
 	if start := h.exchange.MovedTo(); start != "" {
-		until = max(until, h.Hold.Until(start))
+		until = max(until, h.run.holds.Until(start))
 	}
 	return until
 }
+
+func (h *startHold) Tell(origin string, until time.Duration) { h.run.holds.Tell(origin, until) }
 
 // attempt makes attempt n. A body that no retry can follow on its status is
 // delivered here, so that a break in it is an outcome the engine sees (R2.2);

@@ -180,27 +180,27 @@ func TestTheLastContextEndsWithTheCaller(t *testing.T) {
 	})
 }
 
-// TestLast: Loop.Last is given the end of the last attempt's context, once.
-func TestLast(t *testing.T) {
+func TestRelease(t *testing.T) {
 	withCallers(t, func(t *testing.T, ctx context.Context, _ context.CancelCauseFunc) {
+		retry.Release(ctx)
 		clock := retrytest.NewFakeClock(noon)
 		clock.AutoAdvance(true)
-		var ends []func()
 		loop := retry.Loop{
 			Policy: new(with(func(p *retry.Policy) { p.MaxTime = 10 * sec })), Clock: clock, Rand: func() float64 { return 0 },
-			Last: func(end func()) { ends = append(ends, end) },
 		}
 		script := []retry.Outcome{status(503), ok}
 		last, _, _ := retry.Do(ctx, loop, func(ctx context.Context, n int) (context.Context, retry.Outcome) {
 			return ctx, script[n-1]
 		}, nil)
-		if len(ends) != 1 || last.Err() != nil {
-			t.Fatalf("%d ends, %v", len(ends), last.Err())
+		if last.Err() != nil || ctx.Err() != nil {
+			t.Fatalf("%v, the caller's %v", last.Err(), ctx.Err())
 		}
-		ends[0]()
-		ends[0]()
-		if last.Err() == nil {
-			t.Error("the context has not ended")
+		within, cancel := context.WithCancel(last)
+		defer cancel()
+		retry.Release(within)
+		retry.Release(last)
+		if last.Err() == nil || ctx.Err() != nil {
+			t.Errorf("%v, the caller's %v", last.Err(), ctx.Err())
 		}
 		clock.AwaitTimers(0)
 	})

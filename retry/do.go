@@ -13,7 +13,7 @@ import (
 // attempt's context is canceled once discard has returned. The last attempt's
 // context stays alive after Do, so that a body can still be read under the same
 // limits: callers pass a ctx that can be canceled, and cancel it when they are
-// done, or they set Loop.Last.
+// done, or they call Release.
 //
 // discard (may be nil) gets each value that another attempt supersedes, exactly
 // once, before the wait; what it leaves running in the background must not depend
@@ -38,9 +38,6 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 	for n := 1; ; n++ {
 		value, outcome := try(e.startAttempt(n), n)
 		if !e.endAttempt(outcome) {
-			if l.Last != nil {
-				l.Last(e.endContext)
-			}
 			return value, e.rec, e.finish(true)
 		}
 		if discard != nil {
@@ -50,6 +47,16 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 		if !e.pause() {
 			return none, e.rec, e.finish(false)
 		}
+	}
+}
+
+// Release ends the context of an operation's last attempt, which Do left alive,
+// for callers of many operations whose own context goes on. ctx is that context,
+// or one within it; for any other one Release does nothing. It may be called more
+// than once, but not before Do has returned.
+func Release(ctx context.Context) {
+	if e := engineOf(ctx); e != nil {
+		e.endContext()
 	}
 }
 

@@ -50,9 +50,6 @@ type Loop struct {
 	Replay func() error
 	// Observe is called in order, from the goroutine that runs Do.
 	Observe func(Event)
-	// Last is called before Do returns the value of the last attempt, with what ends
-	// that attempt's context: for callers of many operations whose ctx goes on.
-	Last func(end func())
 }
 
 // EventKind names an Event.
