@@ -33,7 +33,7 @@ type verification struct {
 // holds reports whether r's body is held to the checksum: one that is shown as
 // an error's is not, and a 304 has none. A 416 may say that the body is there,
 // and --until may want an error.
-func (out *output) holds(r *exchange.Response, o retry.Outcome) bool {
+func (out *output) holds(r *exchange.Response, o *retry.Outcome) bool {
 	if out.check == nil || r.Status == 304 {
 		return false
 	}
@@ -51,10 +51,11 @@ func (v *verification) reset() {
 // receive delivers r's body to w and holds it to the checksum. A body that does
 // not match is of class checksum, and the next attempt begins from zero; an
 // error's body is final.
-func (out *output) receive(ctx context.Context, r *exchange.Response, w io.Writer, o retry.Outcome) retry.Outcome {
+func (out *output) receive(ctx context.Context, r *exchange.Response, w io.Writer, o *retry.Outcome) {
 	v := out.check
 	if !out.holds(r, o) {
-		return r.Deliver(ctx, w, o)
+		*o = r.Deliver(ctx, w, *o)
+		return
 	}
 	if !r.Continued {
 		v.reset()
@@ -62,18 +63,18 @@ func (out *output) receive(ctx context.Context, r *exchange.Response, w io.Write
 	back, err := out.readBack()
 	if err != nil {
 		r.Discard()
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-		return o
+		unwritten(o, err)
+		return
 	}
 	if back == nil {
-		o = r.Deliver(ctx, &hashing{w, v}, o)
+		*o = r.Deliver(ctx, &hashing{w, v}, *o)
 	} else {
 		stop := v.follow(back, out.headSize)
-		o = r.Deliver(ctx, w, o)
+		*o = r.Deliver(ctx, w, *o)
 		err = stop()
 	}
 	if o.Class != retry.ClassNone && o.Class != retry.ClassStatus {
-		return o
+		return
 	}
 	if err == nil && back != nil {
 		err = v.catchUp(ctx, back, out.headSize, 0)
@@ -83,10 +84,9 @@ func (out *output) receive(ctx context.Context, r *exchange.Response, w io.Write
 	}
 	if err != nil {
 		out.op.exchange.From, out.op.exchange.Resume = nil, nil
-		o = unverified(ctx, o, err)
+		unverified(ctx, o, err)
 		o.SeenAt = out.op.run.env.Clock.Mono()
 	}
-	return o
 }
 
 // readBack is the file in the making; nil where the output is none.
@@ -97,11 +97,11 @@ func (out *output) readBack() (outfile.ReadBack, error) {
 	return nil, nil
 }
 
-// unverified is the outcome of a body that is not what it ought to be, or could
+// unverified makes o that of a body that is not what it ought to be, or could
 // not be looked at.
-func unverified(ctx context.Context, o retry.Outcome, err error) retry.Outcome {
+func unverified(ctx context.Context, o *retry.Outcome, err error) {
 	errorsPage := o.Class == retry.ClassStatus
-	o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
+	unwritten(o, err)
 	var classified retry.Classified
 	switch {
 	case errors.As(err, &classified):
@@ -112,7 +112,6 @@ func unverified(ctx context.Context, o retry.Outcome, err error) retry.Outcome {
 	case ctx.Err() != nil:
 		o.Class, o.Err = retry.ClassCanceled, context.Cause(ctx)
 	}
-	return o
 }
 
 // verdict compares; the digest is kept for the timeline.

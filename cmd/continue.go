@@ -106,7 +106,7 @@ func (out *output) keepPartial(r *exchange.Response) error {
 
 // doubt takes keepPartial back where what was received may not be what its
 // record says: a part that broke its own framing.
-func (out *output) doubt(after retry.Outcome) {
+func (out *output) doubt(after *retry.Outcome) {
 	file, ok := out.sink.(*outfile.FileSink)
 	if !ok || !out.op.keepsPartial() || after.Resumable {
 		return
@@ -129,16 +129,16 @@ func (out *output) startOver() error {
 
 // beside is the answer, where something is to be continued, that must not be
 // added to it: a redirect's own body or an error's.
-func (out *output) beside(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (out *output) beside(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	out.headOwed = out.op.group.Include
 	if out.failed && out.keepsErrors() {
 		r.Discard()
 		o.Class, o.Phase, o.Err = retry.ClassProtocol, retry.PhaseBody, exchange.CannotResume()
-		return o
+		return
 	}
 	if out.failed {
-		return out.excerptOnly(ctx, r, o)
+		out.excerptOnly(ctx, r, o)
+		return
 	}
 	r.Discard()
-	return o
 }

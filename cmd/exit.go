@@ -33,7 +33,7 @@ func signalCode(ctx context.Context) exitcode.Code {
 // makes an answer that could be shown a success: callers give it only where
 // there is one (R2.3). An operation that a limit stopped before its first
 // request has no last outcome.
-func exitCode(ctx context.Context, reason retry.Reason, last retry.Outcome, noFail bool) exitcode.Code {
+func exitCode(ctx context.Context, reason retry.Reason, last *retry.Outcome, noFail bool) exitcode.Code {
 	complete := last.Class == retry.ClassNone || last.Class == retry.ClassStatus
 	switch reason {
 	case retry.Success:
@@ -68,7 +68,7 @@ func stoppedByLimit(reason retry.Reason) bool {
 }
 
 // failureCode is the failure's own code: what its error says, else its class's.
-func failureCode(o retry.Outcome) exitcode.Code {
+func failureCode(o *retry.Outcome) exitcode.Code {
 	var coder exitcode.Coder
 	if errors.As(o.Err, &coder) && coder.ExitCode() != exitcode.OK {
 		return coder.ExitCode()

@@ -46,7 +46,7 @@ func TestExitCode(t *testing.T) {
 		{"canceled", retry.Canceled, retry.Outcome{}, false, 130},
 	} {
 		t.Run("R10.3_"+tt.name, func(t *testing.T) {
-			if got := exitCode(context.Background(), tt.reason, tt.last, tt.noFail); got != tt.want {
+			if got := exitCode(context.Background(), tt.reason, &tt.last, tt.noFail); got != tt.want {
 				t.Errorf("exit code %d, want %d", got, tt.want)
 			}
 		})
@@ -55,7 +55,7 @@ func TestExitCode(t *testing.T) {
 		t.Run("R10.1_"+signal.String(), func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			cancel(signalError{signal})
-			if got := exitCode(ctx, retry.Canceled, retry.Outcome{}, false); got != want {
+			if got := exitCode(ctx, retry.Canceled, &retry.Outcome{}, false); got != want {
 				t.Errorf("exit code %d, want %d", got, want)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 // hint is what a person may have meant, where a failure looks like a slip of
 // the command line; "" where it does not, and where one attempt is all that was
 // asked for: then the error line is curl's alone.
-func (op *operation) hint(last retry.Outcome) string {
+func (op *operation) hint(last *retry.Outcome) string {
 	if last.Class == retry.ClassChecksum && last.Status/100 == 3 && !op.group.Follow {
 		return "the answer is a redirect, -L follows it"
 	}

@@ -27,7 +27,7 @@ func TestHint(t *testing.T) {
 	} {
 		group := &prepared{Group: &flags.Group{Policy: retry.Policy{Attempts: c.attempts}}}
 		op := &operation{group: group, given: c.given, template: request.Template{URL: &request.URL{Authority: &request.Authority{Scheme: "http"}}}}
-		if got := op.hint(retry.Outcome{Class: c.class}); got != c.want {
+		if got := op.hint(&retry.Outcome{Class: c.class}); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.given, c.class, got, c.want)
 		}
 	}

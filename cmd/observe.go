@@ -113,7 +113,7 @@ func (op *operation) event(e retry.Event, took time.Duration) render.Event {
 
 // explain prints the error line: why it ended, and the start of an error body
 // that the user would not see otherwise.
-func (op *operation) explain(doc *render.Document, last retry.Outcome) {
+func (op *operation) explain(doc *render.Document, last *retry.Outcome) {
 	c := op.run.console
 	if !c.errors {
 		return

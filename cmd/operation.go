@@ -166,15 +166,21 @@ func (op *operation) attempt(ctx context.Context, n int) (response *exchange.Res
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus || outcome.Stop != "" {
 		return response, outcome
 	}
-	state := retry.State{Misdirected: op.misdirected} // all that the question needs of it
+	misdirected := op.misdirected
 	if outcome.Status == 421 {
 		op.misdirected++
 	}
-	if outcome.Class == retry.ClassStatus && op.policy().Transient(outcome, state) {
+	if outcome.Class == retry.ClassStatus && op.transient(&outcome, misdirected) {
 		return response, outcome
 	}
 	op.wayFree()
-	return response, op.output.deliver(ctx, response, outcome)
+	op.output.deliver(ctx, response, &outcome)
+	return response, outcome
+}
+
+// transient reports whether the answer may be followed by another attempt.
+func (op *operation) transient(o *retry.Outcome, misdirected int) bool {
+	return op.policy().Transient(*o, retry.State{Misdirected: misdirected}) // all that the question needs of it
 }
 
 // identity is the operation's id, made when it is first asked for.
@@ -216,7 +222,8 @@ func (op *operation) deliverKept(ctx context.Context, response *exchange.Respons
 		op.answered = false
 		return
 	}
-	after := op.output.deliver(op.last, response, *last)
+	after := *last
+	op.output.deliver(op.last, response, &after)
 	switch {
 	case after.Stop == retry.OutputCommitted:
 		overrule(rec, retry.OutputCommitted, last.Class, last.Err)
@@ -248,9 +255,9 @@ func overrule(rec *retry.Record, reason retry.Reason, class retry.Class, err err
 func (op *operation) finish(ctx context.Context, rec *retry.Record) exitcode.Code {
 	op.page.turnOver(op, rec.Reason)
 	op.commit(ctx, rec)
-	last := retry.Outcome{}
+	last := &retry.Outcome{}
 	if n := len(rec.Attempts); n > 0 {
-		last = rec.Attempts[n-1].Outcome
+		last = &rec.Attempts[n-1].Outcome
 	}
 	code := exitCode(ctx, rec.Reason, last, op.answered && op.group.Fail == flags.FailNone && !last.Unmet && !last.Polling)
 	if code == exitcode.Temporary && op.group.AsCurl && last.Status != 0 {
@@ -288,7 +295,7 @@ func (op *operation) commit(ctx context.Context, rec *retry.Record) {
 }
 
 // report shows the end: the error line, the timeline, and -w's text.
-func (op *operation) report(rec *retry.Record, last retry.Outcome, code exitcode.Code) exitcode.Code {
+func (op *operation) report(rec *retry.Record, last *retry.Outcome, code exitcode.Code) exitcode.Code {
 	r := op.run
 	failed := rec.Reason != retry.Success
 	r.count(op, rec, code)

@@ -95,8 +95,9 @@ func (out *output) keepsErrors() bool {
 // isFile: the output is a file, though its name may not be known yet.
 func (out *output) isFile() bool { return out.path != "" || out.remote }
 
-// deliver writes r's body where it belongs. The outcome is the attempt's.
-func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+// deliver writes r's body where it belongs. o becomes the outcome of the whole
+// attempt.
+func (out *output) deliver(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	if crew := out.op.run.crew; crew != nil {
 		defer crew.transfer(r)()
 	}
@@ -105,45 +106,49 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o retry.Ou
 	out.failed = o.Class == retry.ClassStatus
 	out.within(ctx)
 	if r.Continued {
-		return out.goOn(ctx, r, o)
+		out.goOn(ctx, r, o)
+		return
 	}
 	if out.sink.Committed() {
-		return out.excluded(r, o)
+		out.excluded(r, o)
+		return
 	}
 	if out.dropped {
-		return out.glance(ctx, r, o)
+		out.glance(ctx, r, o)
+		return
 	}
 	failed := out.failed && !out.keepsErrors()
 	switch {
 	case out.op.exchange.From != nil:
-		return out.beside(ctx, r, o)
+		out.beside(ctx, r, o)
+		return
 	case failed && (out.isFile() || out.op.group.Fail == flags.FailSilent || out.op.page != nil && out.capture == nil):
-		return out.excerptOnly(ctx, r, o)
+		out.excerptOnly(ctx, r, o)
+		return
 	case r.Status == 304 && out.isFile() && !(out.op.group.AsCurl && out.op.includesHead()):
-		return r.Deliver(ctx, io.Discard, o)
+		*o = r.Deliver(ctx, io.Discard, *o)
+		return
 	}
 	now := out.op.run.env.Clock.Wall()
 	if out.unmet = out.op.group.timeCond.unmet(r, now); out.unmet {
-		return out.headOnly(r, o)
+		out.headOnly(r, o)
+		return
 	}
 	if err := out.begin(r); err != nil {
 		r.Discard()
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-		return o
+		unwritten(o, err)
+		return
 	}
 	out.takeTime(r, now)
-	after := out.write(ctx, r, o, failed)
-	out.doubt(after)
-	out.kept = after.Class == retry.ClassNone || after.Class == retry.ClassStatus || failed && after.Class != retry.ClassOutput
-	if out.leaves(after) && (r.Received() > 0 || out.op.includesHead()) {
+	out.write(ctx, r, o, failed)
+	out.doubt(o)
+	out.kept = o.Class == retry.ClassNone || o.Class == retry.ClassStatus || failed && o.Class != retry.ClassOutput
+	if out.leaves(o) && (r.Received() > 0 || out.op.includesHead()) {
 		out.kept = true
 	}
-	switch after.Class {
-	case retry.ClassNone, retry.ClassStatus:
-	default:
-		after.Committed = out.sink.Committed()
+	if o.Class != retry.ClassNone && o.Class != retry.ClassStatus {
+		o.Committed = out.sink.Committed()
 	}
-	return after
 }
 
 // begin makes the sink ready for r's body.
@@ -166,56 +171,59 @@ func (out *output) within(ctx context.Context) {
 
 // goOn adds to what the attempts before r have written: the rest of the body,
 // or nothing where it was there already (a 416).
-func (out *output) goOn(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (out *output) goOn(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	if from := out.op.exchange.From; from != nil && r.ResumedFrom == from.Offset {
 		if out.sink.Reset() != nil { // it had gone on without a validator
-			return out.excluded(r, o)
+			out.excluded(r, o)
+			return
 		}
 		out.check.reset()
 	}
 	if err := out.keepPartial(r); err != nil {
 		r.Discard()
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-		return o
+		unwritten(o, err)
+		return
 	}
-	after := out.write(ctx, r, o, false)
-	out.doubt(after)
-	out.kept = after.Class == retry.ClassNone || out.leaves(after)
-	after.Committed = !out.kept && out.sink.Committed()
-	return after
+	out.write(ctx, r, o, false)
+	out.doubt(o)
+	out.kept = o.Class == retry.ClassNone || out.leaves(o)
+	o.Committed = !out.kept && out.sink.Committed()
 }
 
 // leaves: --as-curl keeps of a broken body what has come, as curl does, unless it
 // was to be verified.
-func (out *output) leaves(after retry.Outcome) bool {
+func (out *output) leaves(after *retry.Outcome) bool {
 	return out.op.group.AsCurl && after.Class != retry.ClassOutput && out.check == nil && !out.op.group.RemoveOnError
 }
 
 // excluded refuses a body that does not continue what is beyond recall (R9.3).
-func (out *output) excluded(r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (out *output) excluded(r *exchange.Response, o *retry.Outcome) {
 	r.Discard()
 	if o.Class == retry.ClassNone {
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, errNoRest
+		unwritten(o, errNoRest)
 	}
 	o.Stop = retry.OutputCommitted
-	return o
+}
+
+// unwritten makes o that of an output which failed.
+func unwritten(o *retry.Outcome, err error) {
+	o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
 }
 
 // errNoRest is why an answer with the whole body is of no use.
 var errNoRest = errors.New("the server sent the whole body again instead of its rest")
 
 // headOnly gives the body up, and shows the head where it was asked for.
-func (out *output) headOnly(r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (out *output) headOnly(r *exchange.Response, o *retry.Outcome) {
 	r.Discard()
 	if out.isFile() && !out.op.group.AsCurl || !out.op.includesHead() {
-		return o
+		return
 	}
 	if err := writeBlocks(out.sink, r.Blocks); err != nil {
-		o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-		return o
+		unwritten(o, err)
+		return
 	}
 	out.kept = true
-	return o
 }
 
 // takeTime gives the file the time of Last-Modified (-R).
@@ -229,7 +237,7 @@ func (out *output) takeTime(r *exchange.Response, now time.Time) {
 	}
 }
 
-func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outcome, failed bool) retry.Outcome {
+func (out *output) write(ctx context.Context, r *exchange.Response, o *retry.Outcome, failed bool) {
 	if eventStream(r) {
 		if s, ok := out.sink.(interface{ Unhold() }); ok {
 			s.Unhold()
@@ -242,8 +250,8 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	if out.op.includesHead() {
 		if err := out.putHead(r); err != nil {
 			r.Discard()
-			o.Class, o.Phase, o.Err = retry.ClassOutput, retry.PhaseBody, err
-			return o
+			unwritten(o, err)
+			return
 		}
 	}
 	if failed && !out.terminal {
@@ -252,30 +260,31 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o retry.Outc
 	stop := out.op.run.console.transfer(r, out.terminal)
 	defer stop()
 	heads := len(r.Blocks)
-	after := out.op.page.accept(out.receive(ctx, r, w, o))
-	if failed && errors.Is(after.Err, errBinary) { // the status is the news
+	status := *o
+	out.receive(ctx, r, w, o)
+	out.op.page.accept(o)
+	if failed && errors.Is(o.Err, errBinary) { // the status is the news
 		out.op.run.console.problem(errBinary.Error())
-		return o
+		*o = status
+		return
 	}
 	if trailers := r.Blocks[heads:]; len(trailers) > 0 && out.op.includesHead() {
 		if err := writeBlocks(out.sink, trailers); err != nil {
-			after.Class, after.Phase, after.Err = retry.ClassOutput, retry.PhaseBody, err
+			unwritten(o, err)
 		}
 	}
-	return after
 }
 
 // excerptOnly reads the start of an error body for the error line, and gives
 // up the rest.
-func (out *output) excerptOnly(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (out *output) excerptOnly(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	if !out.op.run.console.showsErrors() {
 		r.Discard()
-		return o
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, excerptWithin)
 	defer cancel()
-	r.Deliver(ctx, &excerptWriter{out: out}, o)
-	return o
+	r.Deliver(ctx, &excerptWriter{out: out}, *o)
 }
 
 // finish commits what is to be kept, and writes the header file. The end of ctx
@@ -323,7 +332,7 @@ func (out *output) target() outfile.Sink {
 func (out *output) abandon() { _ = out.sink.Abandon() }
 
 // notice says what the user should know of the file.
-func (out *output) notice(o retry.Outcome) string {
+func (out *output) notice(o *retry.Outcome) string {
 	if out.path == "" || out.delivered == nil {
 		return ""
 	}

@@ -25,7 +25,7 @@ func runPlan(ctx context.Context, env Env, args []string) exitcode.Code {
 		Policy: group.Policy, Method: methodOf(group, flags.URLArg{}), Keyed: group.IdempotencyKey != "",
 		RateLimitHeaders: group.RateLimitHeaders, Until: group.Until != "", Poll: group.Poll, ConnectTimeout: group.ConnectTimeout,
 		Seed: o.Global.Seed, AttemptTime: o.AttemptTime,
-		ExitCode: func(reason retry.Reason, last retry.Outcome) int { return int(exitCode(ctx, reason, last, false)) },
+		ExitCode: func(reason retry.Reason, last retry.Outcome) int { return int(exitCode(ctx, reason, &last, false)) },
 	}
 	for _, g := range o.Given {
 		request.Given = append(request.Given, plan.Outcome{Text: g.String(), Status: g.Status, Class: g.Class, Named: g.Named, Minimum: g.Minimum})

@@ -159,7 +159,7 @@ func refusalCode(ctx context.Context, err error) exitcode.Code {
 	}
 	var classified retry.Classified
 	if errors.As(err, &classified) {
-		return failureCode(retry.Outcome{Class: classified.RetryClass(), Err: err})
+		return failureCode(&retry.Outcome{Class: classified.RetryClass(), Err: err})
 	}
 	return exitcode.Usage
 }

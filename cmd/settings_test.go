@@ -66,7 +66,7 @@ func TestProxySelection(t *testing.T) {
 	}
 	t.Run("unsupported_scheme_is_exit_7_as_curl", func(t *testing.T) {
 		_, err := r.settings(&flags.Group{HasProxy: true, Proxy: "ftp://x"})
-		if got := failureCode(retry.Outcome{Class: retry.ClassRequest, Err: err}); got != exitcode.Connect {
+		if got := failureCode(&retry.Outcome{Class: retry.ClassRequest, Err: err}); got != exitcode.Connect {
 			t.Errorf("exit code %d (%v), want 7", got, err)
 		}
 	})

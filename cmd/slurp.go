@@ -27,20 +27,19 @@ type slurpedPart struct {
 func (s *slurpedPart) SetLast() { s.last = true }
 
 // accept holds a page that has come whole to what --slurp asks of it.
-func (pg *page) accept(o retry.Outcome) retry.Outcome {
+func (pg *page) accept(o *retry.Outcome) {
 	if pg == nil {
-		return o
+		return
 	}
 	s, ok := pg.part.(*slurpedPart)
 	if !ok || o.Class != retry.ClassNone && !(o.Class == retry.ClassStatus && pg.group.Fail == flags.FailNone) {
-		return o
+		return
 	}
 	var err error
 	if s.start, s.end, err = arrayWithin(s.Content()); err != nil {
 		text := fmt.Sprintf("page %d is not a JSON array, as --slurp wants it: %v", pg.number, err)
 		o.Class, o.Phase, o.Err = retry.ClassDecode, retry.PhaseBody, &pageError{text, retry.ClassDecode, exitcode.Decode}
 	}
-	return o
 }
 
 // Commit writes the elements.

@@ -69,7 +69,7 @@ func (op *operation) judge(ctx context.Context, r *exchange.Response, o *retry.O
 	}
 }
 
-// brokenAhead is the outcome of a body that broke off while it was read for the
+// brokenAhead makes o that of a body that broke off while it was read for the
 // expression, which has not seen its beginning: the next attempt begins from zero.
 // An error's body changes nothing about the error.
 func (op *operation) brokenAhead(ctx context.Context, r *exchange.Response, o *retry.Outcome) {

@@ -79,19 +79,19 @@ const glanceLimit = 1 << 20
 
 // glance reads a body that goes nowhere: one that breaks off is no answer yet.
 // A stream of events has no end to wait for.
-func (out *output) glance(ctx context.Context, r *exchange.Response, o retry.Outcome) retry.Outcome {
+func (out *output) glance(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	if eventStream(r) {
 		r.Discard()
-		return o
+		return
 	}
 	if out.check != nil {
-		return out.receive(ctx, r, io.Discard, o)
+		out.receive(ctx, r, io.Discard, o)
+		return
 	}
-	after := r.Deliver(ctx, &sinkhole{left: glanceLimit}, o)
-	if errors.Is(after.Err, errEnough) {
-		return o
+	after := r.Deliver(ctx, &sinkhole{left: glanceLimit}, *o)
+	if !errors.Is(after.Err, errEnough) {
+		*o = after
 	}
-	return after
 }
 
 // sinkhole drops what it is given, and has enough at some point.
