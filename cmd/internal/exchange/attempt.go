@@ -53,12 +53,11 @@ type attempt struct {
 
 // answer is a hop that was answered, its body unread.
 type answer struct {
-	resp  *wire.Response
+	live
 	auth  challengeable
 	keyed bool
 	// expected: the request asked for 100 (Continue).
 	expected bool
-	live     live
 }
 
 func (o *Operation) newAttempt(ctx context.Context, now time.Duration) *attempt {
@@ -86,7 +85,7 @@ func (a *attempt) run(o *retry.Outcome) {
 		a.outcome(x, o)
 		next, err := a.next(x)
 		if err != nil {
-			x.live.settle()
+			x.settle()
 			a.refused(err, o)
 			return
 		}
@@ -95,7 +94,7 @@ func (a *attempt) run(o *retry.Outcome) {
 			return
 		}
 		a.rememberStart(x, next)
-		x.live.give(next.url.SameOrigin(a.at.url))
+		x.give(next.url.SameOrigin(a.at.url))
 		a.announce(next)
 		if stop := a.pause(x, next, o); stop {
 			return
@@ -249,7 +248,7 @@ func (a *attempt) final(x *answer, o *retry.Outcome) {
 		return
 	}
 	if n := len(x.resp.Codings); n > 0 && op.AsCurl && !op.Raw && !op.Template.TE {
-		x.live.settle()
+		x.settle()
 		o.Class, o.Phase = retry.ClassDecode, retry.PhaseBody
 		o.Err = undecodable(words(fmt.Sprintf("Unsolicited Transfer-Encoding (%.40q) found", x.resp.Codings[n-1])))
 		return
@@ -257,7 +256,7 @@ func (a *attempt) final(x *answer, o *retry.Outcome) {
 	r.live = &x.live
 	r.ReceivedBytes = r.Received()
 	if s := o.Status; s == 408 || s == 421 {
-		x.live.spent = true // R3.5
+		x.spent = true // R3.5
 	}
 	if !op.Raw {
 		r.live.codings = bodyCodings(x.resp, op.Template.Compressed)
@@ -265,7 +264,7 @@ func (a *attempt) final(x *answer, o *retry.Outcome) {
 	r.live.resumes = a.resumes(x)
 	limit := op.MaxFileSize
 	if limit > 0 && (x.resp.Vast || x.resp.Length > limit-r.ResumedFrom) && o.Class == retry.ClassNone {
-		x.live.settle()
+		x.settle()
 		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
 		return
 	}

@@ -182,7 +182,7 @@ type Hop struct {
 	Location string        // as received
 	Start    time.Duration // instant
 	End      time.Duration // instant of its body's end, or of the last that was seen of it
-	Timing   wire.Timing   // with what went over the wire
+	Timing   *wire.Timing  // with what went over the wire
 	BodyIn   int64         // as it came over the wire, as far as read, as in ReceivedBytes
 	Wait     time.Duration // before the next hop (R5.6, R4.12); 0 none
 	Err      error         // why there is no answer; nil where there is one
@@ -227,7 +227,7 @@ func (r *Response) SentBytes() (n int64) {
 func (r *Response) Received() int64 {
 	n := r.past.Load()
 	if r.live != nil {
-		n += r.live.body.Received()
+		n += r.live.resp.Body.Received()
 	}
 	return n
 }

@@ -25,7 +25,7 @@ type live struct {
 	op     *Operation
 	r      *Response
 	conn   *transport.Conn
-	body   *wire.Body
+	resp   *wire.Response
 	link   *tied.Context
 	upload io.Closer // the request's body; nil none
 
@@ -42,9 +42,9 @@ type live struct {
 
 // settle gives the connection back, or closes it where the body is not whole.
 func (l *live) settle() {
-	keep := l.body.Reusable() && !l.spent
+	keep := l.resp.Body.Reusable() && !l.spent
 	// On a whole body it does nothing to the connection.
-	_ = l.body.Close()
+	_ = l.resp.Body.Close()
 	l.link.End()
 	closeBodyOf(l)
 	if keep {
@@ -64,14 +64,14 @@ func closeBodyOf(l *live) {
 // hop wants the connection, so it pays to see the body's end first.
 func (l *live) give(wait bool) {
 	if wait {
-		l.body.Drain(drainLimit, drainWithin)
-		l.r.Hops[l.hop].BodyIn = l.body.Received()
-		l.r.past.Add(l.body.Received())
+		l.resp.Body.Drain(drainLimit, drainWithin)
+		l.r.Hops[l.hop].BodyIn = l.resp.Body.Received()
+		l.r.past.Add(l.resp.Body.Received())
 		l.settle()
 		return
 	}
 	l.link.Untie()
-	l.op.Client.drain(l, func() { l.r.past.Add(l.body.Received()) })
+	l.op.Client.drain(l, func() { l.r.past.Add(l.resp.Body.Received()) })
 }
 
 // drain reads l to its end in the background.
@@ -85,7 +85,7 @@ func (c *Client) drain(l *live, then func()) {
 	c.drains.mu.Unlock()
 	go func() {
 		defer c.drains.wg.Done()
-		l.body.Drain(drainLimit, drainWithin)
+		l.resp.Body.Drain(drainLimit, drainWithin)
 		if then != nil {
 			then()
 		}
@@ -111,8 +111,8 @@ func (r *Response) Discard() {
 		l.settle()
 	case l.atHand():
 		// Nothing to wait for: the next attempt finds the connection at once.
-		l.body.Drain(drainLimit, drainWithin)
-		r.Hops[l.hop].BodyIn = l.body.Received()
+		l.resp.Body.Drain(drainLimit, drainWithin)
+		r.Hops[l.hop].BodyIn = l.resp.Body.Received()
 		r.ReceivedBytes = r.Received()
 		l.settle()
 	default:
@@ -122,7 +122,7 @@ func (r *Response) Discard() {
 
 // atHand reports whether the whole body is in the reader's buffer already.
 func (l *live) atHand() bool {
-	if l.body.Reusable() {
+	if l.resp.Body.Reusable() {
 		return true
 	}
 	n := l.r.Length
@@ -154,18 +154,18 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	now := l.op.Client.Clock.Mono()
 	h := &r.Hops[l.hop]
 	h.End = now
-	if late := l.body.Uploaded() - h.Timing.BodyOut; late > 0 { // the answer overtook the upload
+	if late := l.resp.Body.Uploaded() - h.Timing.BodyOut; late > 0 { // the answer overtook the upload
 		h.Timing.BodyOut += late
 	}
-	h.BodyIn = l.body.Received()
+	h.BodyIn = l.resp.Body.Received()
 	if err == nil {
-		if raw := l.body.RawTrailer(); len(raw) > 0 {
+		if raw := l.resp.Body.RawTrailer(); len(raw) > 0 {
 			r.Blocks = append(r.Blocks, raw)
 		}
 	}
 	r.ReceivedBytes = r.Received()
 	if err == nil {
-		r.Overtook = l.body.Overtook()
+		r.Overtook = l.resp.Body.Overtook()
 		r.held(&o, n)
 		l.settle()
 		return o
@@ -194,7 +194,7 @@ func (l *live) watch() (stop func()) {
 	if !slow.enabled() {
 		return nothing
 	}
-	return slow.watch(l.link, l.op.Client.Clock, l.body.Received)
+	return slow.watch(l.link, l.op.Client.Clock, l.resp.Body.Received)
 }
 
 // copyTo writes the body, decoded and limited, to w, and tells how much w took.
@@ -214,9 +214,9 @@ func (l *live) source() (io.Reader, error) {
 	case l.src != nil:
 		return l.src, nil
 	case len(l.codings) == 0 && !l.capped && rate == 0 && !unsized:
-		return l.body, nil
+		return l.resp.Body, nil
 	}
-	var src io.Reader = l.body
+	var src io.Reader = l.resp.Body
 	if rate > 0 {
 		src = &pacer{ctx: l.link, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
 	}

@@ -217,7 +217,7 @@ func (a *attempt) asksForRest() bool { return a.op.Resume != nil && a.at.method 
 // answer's body if it breaks off, as far as the request tells: see rest.
 func (a *attempt) resumes(x *answer) bool {
 	op := a.op
-	if !op.Continue || op.Raw || len(x.live.codings) > 0 || op.Template.Range != "" {
+	if !op.Continue || op.Raw || len(x.codings) > 0 || op.Template.Range != "" {
 		return false
 	}
 	if a.r.Continued {
@@ -273,22 +273,22 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 			want.Total = part.total
 		}
 		a.continued(want, o)
-		a.op.Resume, x.live.from, x.live.part = &want, &want, part.size()
+		a.op.Resume, x.from, x.part = &want, &want, part.size()
 		o.Class = retry.ClassNone
 	case complete:
 		a.continued(want, o)
 		o.Class, o.Progress, o.Total = retry.ClassNone, want.Offset, want.Offset
-		x.live.give(true)
+		x.give(true)
 		return true
 	case over:
 		a.op.Resume, a.op.From = nil, nil
 	case refused:
-		x.live.give(false)
+		x.give(false)
 		o.Class, o.Phase, o.Err = retry.ClassProtocol, retry.PhaseResponse, CannotResume()
 		return true
 	case astray:
 		a.op.Resume, a.op.From = nil, nil
-		x.live.give(false)
+		x.give(false)
 		o.Class, o.Phase = retry.ClassTruncated, retry.PhaseResponse
 		o.Err = failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseResponse,
 			fmt.Errorf("the answer %d does not continue the body from byte %d", x.resp.Status, want.Offset))

@@ -135,7 +135,8 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 		l.End()
 		closeBody(body)
 		if requested(err) {
-			h := a.newHop(conn, lines, began, timing)
+			failed := timing
+			h := a.newHop(conn, lines, began, &failed)
 			h.Err, h.End = err, c.Clock.Mono()
 		}
 		a.broken(resp)
@@ -146,9 +147,9 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	}
 	x = a.newAnswer()
 	x.resp, x.keyed, x.auth, x.expected = resp, head.Keyed, creds.challengeable, head.Expect
-	x.live.op, x.live.r, x.live.hop = a.op, &a.r, int32(len(a.r.Hops))
-	x.live.conn, x.live.body, x.live.link, x.live.upload = conn, resp.Body, l, body
-	a.answered(a.newHop(conn, lines, began, timing), resp)
+	x.op, x.r, x.hop = a.op, &a.r, int32(len(a.r.Hops))
+	x.conn, x.link, x.upload = conn, l, body
+	a.answered(a.newHop(conn, lines, began, &resp.Timing), resp)
 	return x, conn.Reused, nil
 }
 
@@ -300,7 +301,7 @@ func requested(err error) bool {
 }
 
 // newHop records the hop that went out with lines.
-func (a *attempt) newHop(conn *transport.Conn, lines []header.Line, began time.Duration, t wire.Timing) *Hop {
+func (a *attempt) newHop(conn *transport.Conn, lines []header.Line, began time.Duration, t *wire.Timing) *Hop {
 	a.r.Hops = append(a.r.Hops, Hop{})
 	h := &a.r.Hops[len(a.r.Hops)-1]
 	h.Method, h.URL, h.Facts, h.Reused = a.at.method, a.at.url, conn.Facts, conn.Reused
