@@ -51,7 +51,8 @@ type attempt struct {
 	first answer
 }
 
-// answer is a hop that was answered, its body unread.
+// answer is what a hop gets: it is there from the request on, and a body to be
+// read once it was answered.
 type answer struct {
 	live
 	auth  challengeable
@@ -66,12 +67,15 @@ func (o *Operation) newAttempt(ctx context.Context, now time.Duration) *attempt 
 	return a
 }
 
-// newAnswer gives the place for an answer.
-func (a *attempt) newAnswer() *answer {
-	if a.first.resp == nil {
-		return &a.first
+// newAnswer makes the answer to what goes out on conn now.
+func (a *attempt) newAnswer(conn *transport.Conn) *answer {
+	x := &a.first
+	if x.op != nil {
+		x = new(answer)
 	}
-	return new(answer)
+	x.op, x.r, x.conn = a.op, &a.r, conn
+	x.link.Start(a.ctx)
+	return x
 }
 
 // run makes hops until one is final, and fills o, which is empty.

@@ -25,8 +25,8 @@ type live struct {
 	op     *Operation
 	r      *Response
 	conn   *transport.Conn
+	link   tied.Context // of request and body
 	resp   *wire.Response
-	link   *tied.Context
 	upload io.Closer // the request's body; nil none
 
 	src     io.Reader // of the decoded body; nil until it is asked for
@@ -194,7 +194,7 @@ func (l *live) watch() (stop func()) {
 	if !slow.enabled() {
 		return nothing
 	}
-	return slow.watch(l.link, l.op.Client.Clock, l.resp.Body.Received)
+	return slow.watch(&l.link, l.op.Client.Clock, l.resp.Body.Received)
 }
 
 // copyTo writes the body, decoded and limited, to w, and tells how much w took.
@@ -218,7 +218,7 @@ func (l *live) source() (io.Reader, error) {
 	}
 	var src io.Reader = l.resp.Body
 	if rate > 0 {
-		src = &pacer{ctx: l.link, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
+		src = &pacer{ctx: &l.link, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
 	}
 	if len(l.codings) > 0 {
 		var err error

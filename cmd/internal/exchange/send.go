@@ -12,7 +12,6 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -127,12 +126,12 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	a.connected(conn)
 	var room [8]header.Line // enough for most
 	req, head, lines := a.compose(conn, settings, &creds, body, length, room[:0])
-	l := tied.New(a.ctx)
-	stop := a.watch(l, &req)
-	resp, timing, err := wire.RoundTrip(l, conn, &req, lines)
+	x = a.newAnswer(conn)
+	stop := a.watch(&x.link, &req)
+	resp, timing, err := wire.RoundTrip(&x.link, conn, &req, lines)
 	stop()
 	if err != nil {
-		l.End()
+		x.link.End()
 		closeBody(body)
 		if requested(err) {
 			failed := timing
@@ -145,10 +144,8 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	if resp.Proto == "HTTP/1.0" {
 		a.http10, conn.HTTP10 = true, true
 	}
-	x = a.newAnswer()
 	x.resp, x.keyed, x.auth, x.expected = resp, head.Keyed, creds.challengeable, head.Expect
-	x.op, x.r, x.hop = a.op, &a.r, int32(len(a.r.Hops))
-	x.conn, x.link, x.upload = conn, l, body
+	x.upload, x.hop = body, int32(len(a.r.Hops))
 	a.answered(a.newHop(conn, lines, began, &resp.Timing), resp)
 	return x, conn.Reused, nil
 }
