@@ -37,7 +37,7 @@ func (out *output) holds(r *exchange.Response, o *retry.Outcome) bool {
 	if out.check == nil || r.Status == 304 {
 		return false
 	}
-	return r.Continued || r.Status < 400 || o.Class == retry.ClassNone || out.op.group.Fail == flags.FailNone
+	return r.Continued() || r.Status < 400 || o.Class == retry.ClassNone || out.op.group.Fail == flags.FailNone
 }
 
 // reset begins anew, with the sink's own Reset.
@@ -57,7 +57,7 @@ func (out *output) receive(ctx context.Context, r *exchange.Response, w io.Write
 		*o = r.Deliver(ctx, w, *o)
 		return
 	}
-	if !r.Continued {
+	if !r.Continued() {
 		v.reset()
 	}
 	back, err := out.readBack()

@@ -167,8 +167,8 @@ func (out *output) saveETag() error {
 	etag, ok := headerOf(r, "ETag")
 	switch {
 	case r.Status == 304 && ok:
-	case r.Continued && out.kept:
-		if etag = r.Validator; !strings.HasPrefix(etag, `"`) {
+	case r.Continued() && out.kept:
+		if etag = r.Resumed.Validator; !strings.HasPrefix(etag, `"`) {
 			etag = "" // it went on under its date
 		}
 	case out.op.group.AsCurl:

@@ -78,8 +78,8 @@ func (op *operation) describeAttempt(a retry.Attempt, r *exchange.Response) rend
 		Checksum: op.checksumOf(r),
 		Until:    op.describeVerdict(r), Server: describeServer(a.Outcome.Server), Decision: describeDecision(a),
 	}
-	if r.Continued {
-		d.ResumedFromBytes = &r.ResumedFrom
+	if r.Continued() {
+		d.ResumedFromBytes = &r.Resumed.Offset
 	}
 	if a.Outcome.Status != 0 {
 		d.Status = &a.Outcome.Status

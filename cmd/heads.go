@@ -14,12 +14,12 @@ import (
 // the body takes the place of the one before it (R9.2), unless that has left.
 func (out *output) putHead(r *exchange.Response) error {
 	before := out.headSize
-	if r.Continued && (out.sink.Committed() || before > 0 && out.op.exchange.From != nil) {
+	if r.Continued() && (out.sink.Committed() || before > 0 && out.op.exchange.From != nil) {
 		return nil
 	}
 	head := strings.Join(r.Blocks, "")
 	out.headSize = int64(len(head))
-	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued && before > 0 {
+	if sink, ok := out.sink.(outfile.Reheader); ok && r.Continued() && before > 0 {
 		return sink.Rehead(before, []byte(head))
 	}
 	if out.op.headTwice() {

@@ -105,7 +105,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o *retry.O
 	out.delivered, out.kept, out.excerpt = r, false, nil
 	out.failed = o.Class == retry.ClassStatus
 	out.within(ctx)
-	if r.Continued {
+	if r.Continued() {
 		out.goOn(ctx, r, o)
 		return
 	}
@@ -172,7 +172,7 @@ func (out *output) within(ctx context.Context) {
 // goOn adds to what the attempts before r have written: the rest of the body,
 // or nothing where it was there already (a 416).
 func (out *output) goOn(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
-	if from := out.op.exchange.From; from != nil && r.ResumedFrom == from.Offset {
+	if from := out.op.exchange.From; from != nil && r.ResumedFrom() == from.Offset {
 		if out.sink.Reset() != nil { // it had gone on without a validator
 			out.excluded(r, o)
 			return
@@ -245,7 +245,7 @@ func (out *output) write(ctx context.Context, r *exchange.Response, o *retry.Out
 	}
 	var w io.Writer = out.sink
 	if out.terminal {
-		w = &terminalGuard{w: w, out: out, checked: out.explicit || r.Continued}
+		w = &terminalGuard{w: w, out: out, checked: out.explicit || r.Continued()}
 	}
 	if out.op.includesHead() {
 		if err := out.putHead(r); err != nil {

@@ -37,7 +37,7 @@ func (r *run) compileUntil() error {
 // that goes to the output all the same, if the answer is taken.
 func (op *operation) judge(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	answered := o.Err == nil && o.Stop == "" && r.Status != 0
-	if op.group.until == nil || !answered || r.Continued { // what goes on was judged at its beginning
+	if op.group.until == nil || !answered || r.Continued() { // what goes on was judged at its beginning
 		return
 	}
 	answer := until.Answer{Status: r.Status, Header: make([]until.Field, len(r.Header))}

@@ -93,7 +93,7 @@ func (op *operation) values(rec *retry.Record, code exitcode.Code) *writeout.Val
 		v.SpeedDownload = int64(float64(v.SizeDownload) / seconds)
 		v.SpeedUpload = int64(float64(v.SizeUpload) / seconds)
 	}
-	if r := op.final(); r != nil && r.Continued {
+	if r := op.final(); r != nil && r.Continued() {
 		v.SizeDownload = r.Arrived() // the whole, whichever attempt brought it
 		if from := op.exchange.From; from != nil {
 			v.SizeDownload -= from.Offset // but not what was there before (curl)

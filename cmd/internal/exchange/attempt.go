@@ -267,12 +267,12 @@ func (a *attempt) final(x *answer, o *retry.Outcome) {
 	}
 	r.live.resumes = a.resumes(x)
 	limit := op.MaxFileSize
-	if limit > 0 && (x.resp.Vast || x.resp.Length > limit-r.ResumedFrom) && o.Class == retry.ClassNone {
+	if limit > 0 && (x.resp.Vast || x.resp.Length > limit-r.ResumedFrom()) && o.Class == retry.ClassNone {
 		x.settle()
 		o.Class, o.Phase, o.Err = retry.ClassSize, retry.PhaseBody, tooLarge()
 		return
 	}
-	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit-r.ResumedFrom || len(r.live.codings) > 0) {
+	if limit > 0 && (x.resp.Length < 0 || x.resp.Length > limit-r.ResumedFrom() || len(r.live.codings) > 0) {
 		r.live.capped = true // of an error's body, only what is delivered counts
 	}
 }

@@ -156,13 +156,10 @@ type Response struct {
 	RedirectURL   string // where a redirect that was not followed would have gone
 	Redirects     int
 	ReceivedBytes int64 // body bytes, all hops, as far as read when Attempt or Deliver returned
-	// Continued: the body goes on at byte ResumedFrom, where the one before it
-	// broke off; a 416 says that nothing is missing, and there is no body.
-	Continued bool
+	// Resumed is what was held of the body that goes on here; nil: it begins.
+	Resumed *Resume
 	// Overtook: the answer is whole, but the request's body did not go out whole.
-	Overtook    bool
-	ResumedFrom int64
-	Validator   string // of a body that is continued
+	Overtook bool
 
 	began time.Duration // instant of the attempt's start
 	at    *hopState     // of the last hop
@@ -208,6 +205,18 @@ func (h *Hop) Body() time.Duration {
 // Total is the time from Start to End.
 func (h *Hop) Total() time.Duration { return h.End - h.Start }
 
+// Continued reports whether the body goes on at byte ResumedFrom, where the one
+// before it broke off; a 416 says that nothing is missing, and there is no body.
+func (r *Response) Continued() bool { return r.Resumed != nil }
+
+// ResumedFrom is where the body goes on, 0 where it begins.
+func (r *Response) ResumedFrom() int64 {
+	if r.Resumed == nil {
+		return 0
+	}
+	return r.Resumed.Offset
+}
+
 // URL is that of the last hop.
 func (r *Response) URL() *request.URL { return r.at.url }
 
@@ -235,10 +244,10 @@ func (r *Response) Received() int64 {
 // Arrived is how much of the whole body is there, what earlier attempts brought
 // included; otherwise like Received.
 func (r *Response) Arrived() int64 {
-	if r.Continued && r.live == nil {
-		return r.ResumedFrom
+	if r.Continued() && r.live == nil {
+		return r.ResumedFrom()
 	}
-	return r.ResumedFrom + r.Received()
+	return r.ResumedFrom() + r.Received()
 }
 
 // Rest is what a later run may go on from if the body breaks off, its Offset
@@ -252,8 +261,8 @@ func (r *Response) Rest() *Resume {
 
 // Whole is the size of the whole body as far as announced, -1 unknown.
 func (r *Response) Whole() int64 {
-	if l := r.live; l != nil && l.from != nil && l.resumes {
-		return l.from.Total
+	if r.Continued() && r.live != nil && r.live.resumes {
+		return r.Resumed.Total
 	}
 	return r.Length
 }

@@ -31,7 +31,6 @@ type live struct {
 
 	src     io.Reader // of the decoded body; nil until it is asked for
 	codings []string  // to be taken off, the outermost last
-	from    *Resume   // what this answer continues; nil: it begins from zero
 	part    int64     // of the body that this answer continues it by; 0 none
 	hop     int32     // index of the hop in r.Hops
 	capped  bool      // op.MaxFileSize bounds the whole body delivered
@@ -230,7 +229,7 @@ func (l *live) source() (io.Reader, error) {
 		src = &limited{src: src, left: l.part, over: longer}
 	}
 	if l.capped {
-		src = &limited{src: src, left: l.op.MaxFileSize - l.r.ResumedFrom, over: tooLarge}
+		src = &limited{src: src, left: l.op.MaxFileSize - l.r.ResumedFrom(), over: tooLarge}
 	}
 	return src, nil
 }

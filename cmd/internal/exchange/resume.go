@@ -220,7 +220,7 @@ func (a *attempt) resumes(x *answer) bool {
 	if !op.Continue || op.Raw || len(x.codings) > 0 || op.Template.Range != "" {
 		return false
 	}
-	if a.r.Continued {
+	if a.r.Continued() {
 		return true
 	}
 	start := op.start
@@ -238,8 +238,8 @@ func (l *live) rest() *Resume {
 		return nil
 	}
 	head, now := fieldsOf(l.r.Header), l.op.Client.Clock.Wall()
-	if l.from != nil {
-		rest := *l.from
+	if l.r.Continued() {
+		rest := *l.r.Resumed
 		if rest.Validator == "" {
 			rest.Validator = validatorOf(head, now)
 		}
@@ -272,11 +272,11 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 		if part.total >= 0 {
 			want.Total = part.total
 		}
-		a.continued(want, o)
-		a.op.Resume, x.from, x.part = &want, &want, part.size()
+		a.r.Resumed, o.Continued = &want, true
+		a.op.Resume, x.part = &want, part.size()
 		o.Class = retry.ClassNone
 	case complete:
-		a.continued(want, o)
+		a.r.Resumed, o.Continued = &want, true
 		o.Class, o.Progress, o.Total = retry.ClassNone, want.Offset, want.Offset
 		x.give(true)
 		return true
@@ -297,23 +297,18 @@ func (a *attempt) judge(x *answer, o *retry.Outcome) (done bool) {
 	return false
 }
 
-func (a *attempt) continued(want Resume, o *retry.Outcome) {
-	a.r.Continued, a.r.ResumedFrom, a.r.Validator = true, want.Offset, want.Validator
-	o.Continued = true
-}
-
 // held notes what is held of the body after n more bytes, and whether its rest
 // can be asked for.
 func (r *Response) held(o *retry.Outcome, n int64) {
 	l := r.live
-	o.Progress, o.Total, o.Resumable = r.ResumedFrom+n, r.Whole(), false
+	o.Progress, o.Total, o.Resumable = r.ResumedFrom()+n, r.Whole(), false
 	if len(l.codings) > 0 {
 		o.Total = -1
 	}
 	l.op.Resume = nil
 	switch o.Class {
 	case retry.ClassProtocol, retry.ClassDecode:
-		if r.Continued {
+		if r.Continued() {
 			o.Class = retry.ClassTruncated // the part was wrong, not the body
 		}
 		return
@@ -342,12 +337,12 @@ func (l *live) unfinished(n int64) error {
 		return nil
 	}
 	rest := l.rest()
-	if rest == nil || rest.Total < 0 && rest.Validator == "" || rest.Total >= 0 && l.r.ResumedFrom+n >= rest.Total {
+	if rest == nil || rest.Total < 0 && rest.Validator == "" || rest.Total >= 0 && l.r.ResumedFrom()+n >= rest.Total {
 		return nil
 	}
 	text := "the rest of the body is still to come"
 	if rest.Total >= 0 {
-		text = fmt.Sprintf("the part ended with %d bytes of the body remaining", rest.Total-l.r.ResumedFrom-n)
+		text = fmt.Sprintf("the part ended with %d bytes of the body remaining", rest.Total-l.r.ResumedFrom()-n)
 	}
 	return failure(retry.ClassTruncated, exitcode.Truncated, retry.PhaseBody, errors.New(text))
 }

@@ -150,7 +150,7 @@ func (f *fickle) play(t *testing.T, committed bool) (succeeded, continued int) {
 	_, rec, _ := retry.Do(t.Context(), l, func(ctx context.Context, n int) (*Response, retry.Outcome) {
 		r, o := op.Attempt(ctx, n)
 		o.Committed = sink.Committed()
-		if r.Continued {
+		if r.Continued() {
 			continued++
 		} else if o.Err != nil || op.Policy.Transient(o, retry.State{}) {
 			return r, o

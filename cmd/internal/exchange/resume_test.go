@@ -179,7 +179,7 @@ func continuing(t *testing.T, script string, change ...func(*Operation)) (all []
 	_, rec, _ = retry.Do(t.Context(), l, func(ctx context.Context, n int) (*Response, retry.Outcome) {
 		r, o := op.Attempt(ctx, n)
 		if o.Err == nil && !op.Policy.Transient(o, retry.State{}) {
-			if !r.Continued {
+			if !r.Continued() {
 				must(t, sink.Reset())
 			}
 			o = r.Deliver(ctx, sink, o)
