@@ -36,8 +36,10 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 		return none, e.rec, e.finish(false)
 	}
 	for n := 1; ; n++ {
-		value, outcome := try(e.startAttempt(n), n)
-		if !e.endAttempt(outcome) {
+		a := e.startAttempt(n)
+		var value T
+		value, a.Outcome = try(e.attempt, n)
+		if !e.endAttempt(a) {
 			return value, e.rec, e.finish(true)
 		}
 		if discard != nil {
@@ -131,8 +133,8 @@ func newEngine(ctx context.Context, l Loop) *engine {
 
 func (e *engine) elapsed() time.Duration { return e.l.Clock.Mono() - e.start }
 
-// startAttempt records attempt n and makes its context.
-func (e *engine) startAttempt(n int) context.Context {
+// startAttempt begins the record of attempt n and makes its context.
+func (e *engine) startAttempt(n int) *Attempt {
 	var offset time.Duration // the first attempt begins with the operation
 	if n > 1 || e.rec.InitialWait > 0 {
 		offset = e.elapsed()
@@ -144,7 +146,7 @@ func (e *engine) startAttempt(n int) context.Context {
 	if limit, cause := e.limit(offset); limit > 0 {
 		e.stopLimit = e.after(ctx, limit, func() { ctx.Cancel(cause) })
 	}
-	return ctx
+	return e.current()
 }
 
 // endContext ends the context of the last attempt, and its time limit.
@@ -185,20 +187,19 @@ func (e *engine) after(ctx context.Context, d time.Duration, f func()) (stop fun
 	return func() { forget(); stopTimer() }
 }
 
-// endAttempt takes the outcome down, decides, and reports whether another
-// attempt follows.
-func (e *engine) endAttempt(o Outcome) (again bool) {
-	a := e.current()
+// endAttempt completes the record of an attempt, decides, and reports whether
+// another one follows.
+func (e *engine) endAttempt(a *Attempt) (again bool) {
+	o := &a.Outcome
 	now := e.l.Clock.Mono()
 	a.Duration = now - e.start - a.Offset
 	if o.SeenAt == 0 || o.SeenAt > now {
 		o.SeenAt = now
 	}
 	e.seen = max(o.SeenAt, e.start+a.Offset)
-	e.attribute(&o)
-	a.Outcome = o
+	e.attribute(o)
 	e.observe(EventOutcome)
-	a.Decision = e.decide(&o)
+	a.Decision = e.decide(o)
 	e.target = addSaturating(e.seen, a.Decision.Wait)
 	if !a.Decision.Retry {
 		e.stop(a.Decision.Reason)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/httpdate"
+	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 	"github.com/bidehttp/bide/retry/retrytest"
 	"go.uber.org/goleak"
@@ -389,5 +390,21 @@ func TestA7_AFleetReturnsSpread(t *testing.T) {
 	}
 	if len(seen) != 100 || latest < 71*sec {
 		t.Errorf("%d different instants, the latest %v", len(seen), latest)
+	}
+}
+
+// BenchmarkDo is what an operation costs that succeeds at once.
+func BenchmarkDo(b *testing.B) {
+	ctx := tied.New(context.Background())
+	defer ctx.End()
+	policy := retry.DefaultPolicy()
+	loop := retry.Loop{Policy: &policy, Clock: retry.SystemClock(), Rand: func() float64 { return 0 }, Hold: &retry.MemoryHold{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		last, _, err := retry.Do(ctx, loop, func(ctx context.Context, _ int) (context.Context, retry.Outcome) { return ctx, ok }, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		retry.Release(last)
 	}
 }

@@ -77,6 +77,9 @@ func (c *Context) Done() <-chan struct{} {
 
 // Err implements context.Context. context.Cause tells the cause.
 func (c *Context) Err() error {
+	if !c.ask.Load() {
+		return nil
+	}
 	c.mu.Lock()
 	ended, late, parent, foreign := c.cause != nil, c.late, c.parent, c.stop != nil
 	c.mu.Unlock()

@@ -6,6 +6,7 @@ package tied
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Context is a context.Context that ends with the one to which it is tied, or by
@@ -16,13 +17,14 @@ import (
 // any other context it is a context.AfterFunc, whose call may still come just
 // after Untie; Err does not wait for it.
 //
-// Start comes before all else. Start, Tie and Untie are the owner's, one at a
-// time; everything else is safe for concurrent use. A Context must not be copied,
-// nor tied to one that is tied to it.
+// Start comes before all else, and beside Tie there must be no other Tie, no Untie
+// and no End; else it is safe for concurrent use. A Context must not be copied, nor
+// tied to one that is tied to it.
 type Context struct {
 	mu     sync.Mutex      // a parent's is taken before that of its child
 	parent context.Context // the last one to which it was tied
 	stop   func() bool     // ends a tie to a foreign one; nil none
+	ask    atomic.Bool     // Err has to look: there was an end, or the tie is to a foreign one
 	tied   bool            // to parent, still
 	late   bool            // a deadline of a foreign one was the end
 	asked  bool            // there was a first: mostly it is the only one
@@ -51,41 +53,40 @@ func New(parent context.Context) *Context {
 
 // Start makes c, which is zero, a Context that is tied to parent and has its values.
 func (c *Context) Start(parent context.Context) {
-	c.parent = parent
-	c.bind(parent)
+	c.parent, c.tied = parent, true
+	c.bind()
 }
 
 // Tie makes c end with parent, and no longer with what it was tied to before.
 func (c *Context) Tie(parent context.Context) {
-	c.mu.Lock()
-	tied, last := c.tied, c.parent
-	if parent != last {
-		if m := c.rest(); m.values == nil {
-			m.values = last
-		}
-	}
-	c.mu.Unlock()
-	if tied && parent == last {
+	if c.tied && c.parent == parent {
 		return
 	}
 	c.Untie()
-	c.bind(parent)
+	c.mu.Lock()
+	if c.parent != parent && c.rest().values == nil {
+		c.more.values = c.parent
+	}
+	c.parent, c.tied = parent, true
+	c.mu.Unlock()
+	c.bind()
 }
 
-// bind makes the tie.
-func (c *Context) bind(parent context.Context) {
-	var stop func() bool
+// bind makes the tie to the parent.
+func (c *Context) bind() {
+	parent := c.parent
 	switch own := ours(parent); {
 	case own != nil:
 		own.add(c)
 	case parent.Err() != nil:
 		c.endWith(parent)
 	case parent.Done() != nil:
-		stop = context.AfterFunc(parent, func() { c.endWith(parent) })
+		stop := context.AfterFunc(parent, func() { c.endWith(parent) })
+		c.mu.Lock()
+		c.stop = stop
+		c.ask.Store(true)
+		c.mu.Unlock()
 	}
-	c.mu.Lock()
-	c.parent, c.tied, c.stop = parent, true, stop
-	c.mu.Unlock()
 }
 
 // Untie lets c go on when its parent ends.
@@ -177,6 +178,7 @@ func (c *Context) end(late bool, cause error) {
 		return
 	}
 	c.late, c.cause = late, cause
+	c.ask.Store(true)
 	if c.done != nil {
 		close(c.done)
 	}
