@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	"cmd/internal/cookies":    {"cmd/internal/bounded", "cmd/internal/savefile", "cmd/internal/request", "httpdate"},
 	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
 	"cmd/internal/transport":  {"cmd/internal/bounded", "cmd/internal/auth", "cmd/internal/exitcode", "retry", "retry/httpretry"},
-	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/header", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/wire":       {"internal/tied", "cmd/internal/transport", "cmd/internal/header", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags":      {"cmd/internal/auth", "cmd/internal/bounded", "cmd/internal/checksum", "cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
 	"cmd/internal/mock":       {"cmd/internal/exitcode", "cmd/internal/savefile", "render", "retry/retrytest"},

@@ -88,9 +88,7 @@ type engine struct {
 	attempt   attemptContext
 	stopLimit func() // gives its time limit up; nil when there is none
 
-	// Of the wait after it: the instant of the answer, the earliest instant of the
-	// next attempt.
-	seen, target time.Duration
+	seen time.Duration // instant of its answer, from which the wait counts
 
 	counting counting
 
@@ -200,12 +198,11 @@ func (e *engine) endAttempt(a *Attempt) (again bool) {
 	e.attribute(o)
 	e.observe(EventOutcome)
 	a.Decision = e.decide(o)
-	e.target = addSaturating(e.seen, a.Decision.Wait)
 	if !a.Decision.Retry {
 		e.stop(a.Decision.Reason)
 		return false
 	}
-	wait := max(e.target-now, 0)
+	wait := max(e.target()-now, 0)
 	e.observeWait(EventWait, &a.Decision, wait)
 	return true
 }
@@ -293,3 +290,6 @@ func (e *engine) shareHold(o *Outcome, s *State) time.Duration {
 }
 
 func (e *engine) current() *Attempt { return &e.rec.Attempts[len(e.rec.Attempts)-1] }
+
+// target is the earliest instant of the next attempt (R4.6).
+func (e *engine) target() time.Duration { return addSaturating(e.seen, e.current().Decision.Wait) }

@@ -25,7 +25,7 @@ func (e *engine) begin() bool {
 // pause waits as decided and reports whether the next attempt may start.
 func (e *engine) pause() bool {
 	from := e.l.Clock.Mono()
-	reason := e.sleepUntil(e.target)
+	reason := e.sleepUntil(e.target())
 	if reason == "" {
 		reason = e.holdOn(false, e.l.Clock.Mono())
 	}

@@ -6,6 +6,32 @@ import (
 	"time"
 )
 
+// Watcher hears of a context's end.
+type Watcher interface{ ContextEnded() }
+
+// Watch has w told, in a goroutine of its own, when c has ended or if it has
+// already: AfterFunc for the one who watches most contexts, so that nothing has to be
+// made for each. A Context has one Watcher at a time.
+func (c *Context) Watch(w Watcher) {
+	c.mu.Lock()
+	if c.cause != nil {
+		go w.ContextEnded()
+	} else {
+		c.watcher = w
+	}
+	c.mu.Unlock()
+}
+
+// Unwatch lets the Watcher go, and reports whether there was one that has not
+// been, and will not be, told.
+func (c *Context) Unwatch() bool {
+	c.mu.Lock()
+	waiting := c.watcher != nil
+	c.watcher = nil
+	c.mu.Unlock()
+	return waiting
+}
+
 // AfterFunc is context.AfterFunc for c, which asks for it.
 func (c *Context) AfterFunc(f func()) (stop func() bool) {
 	c.mu.Lock()
@@ -14,25 +40,12 @@ func (c *Context) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
-	if !c.asked {
-		c.asked, c.first = true, f
-		return c.forgetFirst
-	}
 	m, kept := c.rest(), new(f)
 	m.after = append(m.after, kept)
 	return func() bool { return c.forget(kept) }
 }
 
-// forgetFirst reports whether it was still to be called.
-func (c *Context) forgetFirst() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	waiting := c.first != nil
-	c.first = nil
-	return waiting
-}
-
-// forget does the same for one of the others.
+// forget takes f away, and reports whether it was still to be called.
 func (c *Context) forget(f *func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

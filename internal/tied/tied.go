@@ -21,18 +21,17 @@ import (
 // and no End; else it is safe for concurrent use. A Context must not be copied, nor
 // tied to one that is tied to it.
 type Context struct {
-	mu     sync.Mutex      // a parent's is taken before that of its child
-	parent context.Context // the last one to which it was tied
-	stop   func() bool     // ends a tie to a foreign one; nil none
-	ask    atomic.Bool     // Err has to look: there was an end, or the tie is to a foreign one
-	tied   bool            // to parent, still
-	late   bool            // a deadline of a foreign one was the end
-	asked  bool            // there was a first: mostly it is the only one
-	cause  error           // of the end; nil before
-	first  func()          // to be called at the end; nil when there is none any more
-	done   chan struct{}   // closed by the end; made when it is asked for
-	more   *more           // nil: nothing of it was wanted yet
-	child  *Context        // the first of those that are tied to it
+	mu      sync.Mutex      // a parent's is taken before that of its child
+	parent  context.Context // the last one to which it was tied
+	stop    func() bool     // ends a tie to a foreign one; nil none
+	ask     atomic.Bool     // Err has to look: there was an end, or the tie is to a foreign one
+	tied    bool            // to parent, still
+	late    bool            // a deadline of a foreign one was the end
+	cause   error           // of the end; nil before
+	watcher Watcher         // nil none
+	done    chan struct{}   // closed by the end; made when it is asked for
+	more    *more           // nil: nothing of it was wanted yet
+	child   *Context        // the first of those that are tied to it
 
 	prev, next *Context // among the children of the parent, whose mu guards them
 }
@@ -40,7 +39,7 @@ type Context struct {
 // more is what few contexts need.
 type more struct {
 	values context.Context // the first parent, where it is not the last one; nil
-	after  []*func()       // to be called at the end beside the first
+	after  []*func()       // to be called at the end
 	ended  context.Context // of the standard library: knows the cause in the way context.Cause asks
 }
 
@@ -137,15 +136,15 @@ func (c *Context) itself() *Context { return c }
 
 func (c *Context) add(child *Context) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.cause != nil {
 		child.end(c.late, c.cause)
-		return
+	} else {
+		if child.next = c.child; child.next != nil {
+			child.next.prev = child
+		}
+		c.child = child
 	}
-	if child.next = c.child; child.next != nil {
-		child.next.prev = child
-	}
-	c.child = child
+	c.mu.Unlock()
 }
 
 func (c *Context) remove(child *Context) {
@@ -187,9 +186,9 @@ func (c *Context) end(late bool, cause error) {
 		child.prev, child.next = nil, nil
 		child.end(late, cause)
 	}
-	if c.first != nil {
-		go c.first()
-		c.first = nil
+	if c.watcher != nil {
+		go c.watcher.ContextEnded()
+		c.watcher = nil
 	}
 	if c.more != nil {
 		for _, f := range c.more.after {

@@ -45,9 +45,9 @@ func parents() map[string]func() (context.Context, context.CancelCauseFunc) {
 
 // TestEnd: the end of a parent reaches everyone, with its cause.
 func TestEnd(t *testing.T) {
-	for name, make := range parents() {
+	for name, begin := range parents() {
 		t.Run(name, func(t *testing.T) {
-			parent, cancel := make()
+			parent, cancel := begin()
 			c := tied.New(parent)
 			grandchild := tied.New(c)
 			child, stop := context.WithCancel(c)
@@ -90,9 +90,9 @@ func TestEnd(t *testing.T) {
 
 // TestEndIsSeenAtOnce: nobody has to wait until a Context has been told.
 func TestEndIsSeenAtOnce(t *testing.T) {
-	for name, make := range parents() {
+	for name, begin := range parents() {
 		t.Run(name, func(t *testing.T) {
-			parent, cancel := make()
+			parent, cancel := begin()
 			c := tied.New(parent)
 			if want := name == "its_own_kind" || name == "embedded"; tied.Possible(parent) != want {
 				t.Errorf("a tie is possible: %v", !want)
@@ -109,9 +109,9 @@ func TestEndIsSeenAtOnce(t *testing.T) {
 // TestCancel: it does not reach the parent, nor does the parent's cause count
 // afterwards.
 func TestCancel(t *testing.T) {
-	for name, make := range parents() {
+	for name, begin := range parents() {
 		t.Run(name, func(t *testing.T) {
-			parent, cancel := make()
+			parent, cancel := begin()
 			c, other, ended := tied.New(parent), tied.New(parent), tied.New(parent)
 			c.Cancel(errWhy)
 			ended.End()
@@ -133,11 +133,11 @@ func TestCancel(t *testing.T) {
 
 // TestTie: a Context ends with the one to which it is tied, and no other.
 func TestTie(t *testing.T) {
-	for name, make := range parents() {
-		for nextName, makeNext := range parents() {
+	for name, begin := range parents() {
+		for nextName, beginNext := range parents() {
 			t.Run(name+"_to_"+nextName, func(t *testing.T) {
-				first, cancel := make()
-				next, cancelNext := makeNext()
+				first, cancel := begin()
+				next, cancelNext := beginNext()
 				c, free, again := tied.New(first), tied.New(first), tied.New(first)
 				again.Tie(first)
 				c.Tie(next)
@@ -243,12 +243,40 @@ func TestAfterFunc(t *testing.T) {
 	<-late
 }
 
+// watcher tells of its calls.
+type watcher chan struct{}
+
+func (w watcher) ContextEnded() { close(w) }
+
+func TestWatch(t *testing.T) {
+	c, w := tied.New(context.Background()), make(watcher)
+	if c.Unwatch() {
+		t.Error("nobody watched")
+	}
+	c.Watch(make(watcher))
+	if !c.Unwatch() || c.Unwatch() {
+		t.Error("Unwatch counts once")
+	}
+	c.Watch(w)
+	c.End()
+	<-w
+	if c.Unwatch() {
+		t.Error("Unwatch after the end")
+	}
+	late := make(watcher)
+	c.Watch(late)
+	<-late
+	if c.Unwatch() {
+		t.Error("Unwatch of one that came after the end")
+	}
+}
+
 // TestRaces ends parents while children come, go and change over.
 func TestRaces(t *testing.T) {
-	for name, make := range parents() {
+	for name, begin := range parents() {
 		t.Run(name, func(t *testing.T) {
 			for range 50 {
-				parent, cancel := make()
+				parent, cancel := begin()
 				other := tied.New(context.Background())
 				var wg sync.WaitGroup
 				for range 4 {
@@ -258,10 +286,15 @@ func TestRaces(t *testing.T) {
 							child := tied.New(c)
 							foreign, stop := context.WithCancel(c)
 							forget := c.AfterFunc(func() {})
+							w := make(watcher)
+							child.Watch(w)
 							wg.Go(func() { <-child.Done() })
 							_, _ = context.Cause(c), child.Value(key{})
 							c.Tie(other)
 							forget()
+							if !child.Unwatch() {
+								<-w
+							}
 							c.Untie()
 							c.Tie(parent)
 							wg.Go(c.End)
@@ -279,12 +312,15 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// TestMakingIsCheap: a tie between two of the kind is no object of its own.
+// TestMakingIsCheap: a tie between two of the kind is no object of its own, nor
+// is a watch.
 func TestMakingIsCheap(t *testing.T) {
-	parent := tied.New(context.Background())
+	parent, w := tied.New(context.Background()), make(watcher)
 	var c *tied.Context
 	got := testing.AllocsPerRun(100, func() {
 		c = tied.New(parent)
+		c.Watch(w)
+		c.Unwatch()
 		c.End()
 	})
 	if got != 1 {
@@ -293,14 +329,14 @@ func TestMakingIsCheap(t *testing.T) {
 }
 
 func BenchmarkContext(b *testing.B) {
-	parent := tied.New(b.Context())
+	parent, w := tied.New(b.Context()), make(watcher)
 	defer parent.End()
 	b.ReportAllocs()
 	for b.Loop() {
 		c := tied.New(parent)
 		child := tied.New(c)
-		stop := child.AfterFunc(func() {})
-		stop()
+		child.Watch(w)
+		child.Unwatch()
 		child.End()
 		c.End()
 	}

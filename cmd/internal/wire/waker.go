@@ -5,13 +5,17 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/bidehttp/bide/internal/tied"
 )
 
 // waker ends what blocks on a connection when a context ends, by deadlines in
 // the past. It guards them: once fired, no other deadline takes their place.
 type waker struct {
 	conn net.Conn
-	stop func() bool // nil once released
+	ctx  *tied.Context // nil once released
+	// own: ctx was made for this.
+	own bool
 	// clean: released before it fired.
 	clean bool
 
@@ -24,15 +28,16 @@ type waker struct {
 func past() time.Time { return time.Unix(1, 0) }
 
 func (w *waker) start(ctx context.Context, conn net.Conn) {
-	w.conn = conn
-	if direct, ok := ctx.(interface{ AfterFunc(f func()) func() bool }); ok {
-		w.stop = direct.AfterFunc(w.fire) // as context.AfterFunc would do, with less around it
-		return
+	given, ok := ctx.(*tied.Context)
+	if !ok {
+		given = tied.New(ctx)
 	}
-	w.stop = context.AfterFunc(ctx, w.fire)
+	w.conn, w.ctx, w.own = conn, given, !ok
+	w.ctx.Watch(w)
 }
 
-func (w *waker) fire() {
+// ContextEnded implements tied.Watcher.
+func (w *waker) ContextEnded() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fired = true
@@ -69,8 +74,12 @@ func (w *waker) allowWrites() {
 // release ends the watch. It reports whether the connection is without a
 // deadline, so that it may be used again. It may be called more than once.
 func (w *waker) release() bool {
-	if w.stop != nil {
-		w.clean, w.stop = w.stop(), nil
+	if w.ctx != nil {
+		w.clean = w.ctx.Unwatch()
+		if w.own {
+			w.ctx.End()
+		}
+		w.ctx = nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
