@@ -29,23 +29,25 @@ type delimit struct {
 	vast    bool // it announced more than can be counted
 }
 
-// bodyless reports the answers that have no body whatever their fields say.
-func bodyless(method string, status int) bool {
-	return method == "HEAD" || status == 204 || status == 304 || status < 200
+// bodyless reports the answers that have no body whatever their fields say: all
+// to a HEAD, and those of some statuses.
+func bodyless(head bool, status int) bool {
+	return head || status == 204 || status == 304 || status < 200
 }
 
 // delimit reads the answer to r; last: the request has said that it is the last
 // on its connection.
 func (h *head) delimit(r *Request, last, viaProxy bool) (delimit, error) {
 	d := delimit{length: -1, keep: !last && h.persists(viaProxy)}
+	none := bodyless(r.Method == "HEAD", h.status)
 	codings, err := transferCodings(h.fields)
-	if err != nil && !bodyless(r.Method, h.status) {
+	if err != nil && !none {
 		return d, err
 	}
 	length, err := contentLength(h.fields, r.Lenient)
 	d.vast = length == vast
 	switch {
-	case bodyless(r.Method, h.status):
+	case none:
 		d.kind, d.length = framedNone, 0
 		return d, nil
 	case r.Raw && length >= 0 && len(codings) > 0 && codings[len(codings)-1] != "chunked":

@@ -20,22 +20,30 @@ import (
 type flight struct {
 	ctx   context.Context
 	c     *transport.Conn
-	r     Request
+	clock retry.Clock
 	wake  waker
 	resp  Response
 	up    *upload // nil when head and body went out in one write
 	trace *tracer // nil when nobody looks
+	alone bool    // the method is HEAD: no body comes
+	h2c   bool    // the request asks for HTTP/2
 	out   bool    // a byte of the request went out
 	begun bool    // a byte of the final answer, or of the 1xx that is being read, is there
 	// dropped: the answer does not want the rest of the upload.
 	dropped bool
 }
 
+// begin prepares for r, of which it keeps what is needed to the answer's end.
+func (f *flight) begin(ctx context.Context, c *transport.Conn, r *Request) {
+	f.ctx, f.c, f.clock, f.trace = ctx, c, r.Clock, newTracer(r.Trace)
+	f.alone, f.h2c = r.Method == "HEAD", r.UpgradeH2C
+	f.wake.start(ctx, c.Conn)
+}
+
 // flight1 is one request on HTTP/1 and its answer, all that lives and dies
 // together: it is the source of the body, too.
 type flight1 struct {
 	flight
-	last  bool // the request says that it is the last on its connection
 	keep  bool // the connection may be used again
 	ended bool // the body
 	kind  framing
@@ -48,9 +56,9 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []head
 	if c.Buf == nil {
 		c.Buf = bufio.NewReaderSize(c, readerSize)
 	}
-	f := &flight1{flight: flight{ctx: ctx, c: c, r: *r, trace: newTracer(r.Trace)}, last: ofConnection(lines, "close")}
-	f.wake.start(ctx, c.Conn)
-	resp, err := f.run(lines)
+	f := new(flight1)
+	f.begin(ctx, c, r)
+	resp, err := f.run(r, lines)
 	if err != nil {
 		f.wake.release()
 		if f.up != nil {
@@ -62,10 +70,10 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []head
 	return resp, resp.Timing, nil
 }
 
-func (f *flight1) run(lines []header.Line) (*Response, error) {
+func (f *flight1) run(r *Request, lines []header.Line) (*Response, error) {
 	resp := &f.resp
-	resp.Timing.Start = f.r.Clock.Mono()
-	h, err := f.send(lines)
+	resp.Timing.Start = f.clock.Mono()
+	h, err := f.send(r, lines)
 	if err == nil && h.status == 0 {
 		h, err = f.final()
 	}
@@ -73,11 +81,12 @@ func (f *flight1) run(lines []header.Line) (*Response, error) {
 	case errors.Is(err, errUpgraded):
 		return f.upgraded()
 	case errors.Is(err, errNoHead):
-		return resp, f.headless(err)
+		return resp, f.headless(r, err)
 	case err != nil:
 		return resp, f.failed(err)
 	}
-	d, err := h.delimit(&f.r, f.last, f.c.ViaProxy)
+	last := ofConnection(lines, "close")
+	d, err := h.delimit(r, last, f.c.ViaProxy)
 	if err != nil {
 		resp.Raw = beforeFault(h.raw, err)
 		return resp, f.failed(err)
@@ -86,7 +95,7 @@ func (f *flight1) run(lines []header.Line) (*Response, error) {
 	f.settle(h.status)
 	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
 	resp.Header, resp.Raw = h.fields, h.raw
-	f.respond(d)
+	f.respond(d, r.Raw)
 	return resp, nil
 }
 
@@ -107,26 +116,26 @@ func beforeFault(raw string, err error) string {
 }
 
 // headless makes the response of HTTP/0.9, bytes without a head, where that is allowed.
-func (f *flight1) headless(err error) error {
+func (f *flight1) headless(r *Request, err error) error {
 	switch {
-	case !f.r.HTTP09 && isEOF(err):
+	case !r.HTTP09 && isEOF(err):
 		return f.failed(err)
-	case len(f.resp.Interim) > 0 || f.c.Reused || f.r.HTTP09 && f.r.Method == "HEAD":
+	case len(f.resp.Interim) > 0 || f.c.Reused || r.HTTP09 && f.alone:
 		return f.failed(&replyError{code: exitcode.WeirdReply, text: "Invalid status line"})
-	case !f.r.HTTP09:
+	case !r.HTTP09:
 		return f.failed(&replyError{code: exitcode.BadProtocol, text: "Received HTTP/0.9 when not allowed"})
 	}
-	f.resp.Timing.Head = f.r.Clock.Mono()
+	f.resp.Timing.Head = f.clock.Mono()
 	f.settle(0)
 	f.resp.Proto = "HTTP/0.9"
-	f.respond(delimit{kind: framedClose, length: -1})
+	f.respond(delimit{kind: framedClose, length: -1}, r.Raw)
 	return nil
 }
 
-func (f *flight1) respond(d delimit) {
+func (f *flight1) respond(d delimit, raw bool) {
 	f.figures()
 	f.resp.Length, f.resp.Codings, f.resp.Vast = d.length, d.codings, d.vast
-	f.land(d)
+	f.land(d, raw)
 }
 
 // figures brings those of the upload up to date.
@@ -143,9 +152,9 @@ func (f *flight) figures() Timing {
 
 // send writes the head and starts the body. It returns a head when the final
 // answer came before the body was asked for.
-func (f *flight) send(lines []header.Line) (head, error) {
+func (f *flight) send(r *Request, lines []header.Line) (head, error) {
 	t := &f.resp.Timing
-	m, err := newMessage(f.c.Head[:0], &f.r, lines)
+	m, err := newMessage(f.c.Head[:0], r, lines)
 	if err != nil {
 		return head{}, err
 	}
@@ -162,18 +171,18 @@ func (f *flight) send(lines []header.Line) (head, error) {
 	t.HeadOut = int64(min(n, m.head))
 	if n > m.head {
 		t.BodyOut = int64(n - m.head)
-		f.progress(t.BodyOut)
+		advance(r.Progress, t.BodyOut)
 	}
 	if err != nil {
 		return f.answered(err)
 	}
 	if m.complete {
-		t.Sent = f.r.Clock.Mono()
+		t.Sent = f.clock.Mono()
 		return head{}, nil
 	}
-	f.up = newUpload(f, m.chunked)
-	if f.r.Expect > 0 {
-		h, err := f.await100()
+	f.up = newUpload(f, r)
+	if r.Expect > 0 {
+		h, err := f.await100(r.Expect)
 		if err != nil || h.status >= 300 {
 			f.up.skip()
 			return h, err
@@ -183,12 +192,6 @@ func (f *flight) send(lines []header.Line) (head, error) {
 	}
 	go f.up.run()
 	return head{}, nil
-}
-
-func (f *flight) progress(n int64) {
-	if f.r.Progress != nil {
-		f.r.Progress.Add(n)
-	}
 }
 
 // answered looks for an answer after a write failed with werr: a server may
@@ -219,10 +222,10 @@ type writeError struct{ err error }
 func (e *writeError) Error() string { return e.err.Error() }
 func (e *writeError) Unwrap() error { return e.err }
 
-// await100 waits up to Expect for an answer to the head (RFC 9110 §10.1.1). No
+// await100 waits up to limit for an answer to the head (RFC 9110 §10.1.1). No
 // head means: send the body.
-func (f *flight) await100() (head, error) {
-	f.wake.readBy(time.Now().Add(f.r.Expect))
+func (f *flight) await100(limit time.Duration) (head, error) {
+	f.wake.readBy(time.Now().Add(limit))
 	_, err := f.c.Buf.Peek(1)
 	f.wake.readBy(time.Time{})
 	if errors.Is(err, os.ErrDeadlineExceeded) && f.ctx.Err() == nil {
@@ -246,7 +249,7 @@ func (f *flight) next(until int) (head, error) {
 		f.begun = err == nil || errors.Is(err, errNoHead)
 		var now time.Duration
 		if f.begun {
-			now = f.r.Clock.Mono()
+			now = f.clock.Mono()
 		}
 		if t.FirstByte == 0 {
 			t.FirstByte = now
@@ -267,7 +270,7 @@ func (f *flight) next(until int) (head, error) {
 		h, err := parseHead(raw)
 		if err != nil || h.status >= 200 {
 			if h.at = now; len(raw) > atHand {
-				h.at = f.r.Clock.Mono()
+				h.at = f.clock.Mono()
 			}
 			return h, err
 		}

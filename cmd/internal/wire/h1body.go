@@ -11,11 +11,11 @@ import (
 )
 
 // land begins the body of the answer.
-func (f *flight1) land(d delimit) {
+func (f *flight1) land(d delimit, raw bool) {
 	f.kind, f.left, f.keep = d.kind, max(0, d.length), d.keep
 	f.body.src, f.resp.Body = f, &f.body
 	if d.kind == framedChunked {
-		f.ck = &chunkReader{br: f.c.Buf, raw: f.r.Raw, see: f.trace.trailerIn()}
+		f.ck = &chunkReader{br: f.c.Buf, raw: raw, see: f.trace.trailerIn()}
 	}
 	if d.kind == framedNone || d.kind == framedLength && d.length == 0 {
 		if f.up == nil || f.up.whole() || f.up.stop.Load() {

@@ -67,13 +67,13 @@ func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []head
 		s = newSession(c)
 		c.Session = s
 	}
-	f := &flight{ctx: ctx, c: c, r: *r, trace: newTracer(r.Trace)}
+	f := new(flight)
+	f.begin(ctx, c, r)
 	st := &stream{flight: f, s: s, id: s.next, left: -1}
 	s.next += 2
-	f.wake.start(ctx, c.Conn)
 	unhook := context.AfterFunc(ctx, s.halt)
 	defer unhook()
-	if err := st.run(lines); err != nil {
+	if err := st.run(r, lines); err != nil {
 		err = st.failed(err)
 		s.broken = true
 		f.wake.release()
@@ -84,19 +84,19 @@ func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []head
 	return &f.resp, f.resp.Timing, nil
 }
 
-func (st *stream) run(lines []header.Line) error {
-	st.resp.Timing.Start = st.r.Clock.Mono()
+func (st *stream) run(r *Request, lines []header.Line) error {
+	st.resp.Timing.Start = st.clock.Mono()
 	st.resp.Proto = "HTTP/2"
-	complete, err := st.open(lines)
+	complete, err := st.open(r, lines)
 	if err != nil {
 		return err
 	}
 	if !complete {
-		if err := st.upload(); err != nil {
+		if err := st.upload(r); err != nil {
 			return err
 		}
 	} else {
-		st.resp.Timing.Sent = st.r.Clock.Mono()
+		st.resp.Timing.Sent = st.clock.Mono()
 	}
 	return st.answer()
 }
@@ -109,7 +109,7 @@ func (st *stream) answer() error {
 			return err
 		}
 	}
-	resp.Timing.Head = st.r.Clock.Mono()
+	resp.Timing.Head = st.clock.Mono()
 	if err := st.measure(); err != nil {
 		return err
 	}
@@ -130,37 +130,37 @@ func (st *stream) answer() error {
 
 // open writes HEADERS, with a body that is small and within the windows; complete
 // says that the request is over with them.
-func (st *stream) open(lines []header.Line) (complete bool, err error) {
-	if err := checkLines(&st.r, lines); err != nil {
+func (st *stream) open(r *Request, lines []header.Line) (complete bool, err error) {
+	if err := checkLines(r, lines); err != nil {
 		return false, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
-	complete = st.r.Body == nil || st.r.Length == 0
+	complete = r.Body == nil || r.Length == 0
 	if complete {
-		if err := nothing(&st.r); err != nil {
+		if err := nothing(r); err != nil {
 			return false, err
 		}
 	}
 	s := st.s
 	s.fmu.Lock()
 	s.out, s.halted = s.initial, false
-	small := !complete && st.r.Expect == 0 && st.r.Length >= 0 && st.r.Length <= min(int64(s.maxFrame), s.out, s.connOut)
+	small := !complete && r.Expect == 0 && r.Length >= 0 && r.Length <= min(int64(s.maxFrame), s.out, s.connOut)
 	maxFrame := s.maxFrame
 	s.fmu.Unlock()
 	s.idle.Store(0)
 	var body []byte
 	if small {
-		body = make([]byte, st.r.Length)
-		n, err := io.ReadFull(st.r.Body, body)
+		body = make([]byte, r.Length)
+		n, err := io.ReadFull(r.Body, body)
 		if err != nil {
-			return false, shortInput(err, int64(n), st.r.Length)
+			return false, shortInput(err, int64(n), r.Length)
 		}
-		if err := checkEnd(st.r.Body, st.r.Length); err != nil {
+		if err := checkEnd(r.Body, r.Length); err != nil {
 			return false, err
 		}
 		_, _ = s.take(len(body))
 		complete = true
 	}
-	shown := shown(&st.r, lines, "HTTP/2")
+	shown := shown(r, lines, "HTTP/2")
 	st.trace.headerOut(shown)
 	st.trace.dataOut(body)
 	var b bytes.Buffer
@@ -168,7 +168,7 @@ func (st *stream) open(lines []header.Line) (complete bool, err error) {
 	if !s.started {
 		s.preface(&b, fr)
 	}
-	st.writeHeaders(fr, lines, maxFrame, complete && body == nil)
+	st.writeHeaders(fr, r, lines, maxFrame, complete && body == nil)
 	if body != nil {
 		_ = fr.WriteData(st.id, true, body)
 	}
@@ -178,13 +178,13 @@ func (st *stream) open(lines []header.Line) (complete bool, err error) {
 		return false, &writeError{err}
 	}
 	st.resp.Timing.HeadOut, st.resp.Timing.BodyOut = int64(len(shown)), int64(len(body))
-	st.progress(int64(len(body)))
+	advance(r.Progress, int64(len(body)))
 	return complete, nil
 }
 
 // writeHeaders encodes the request (RFC 9113 §8.3.1) in its order.
-func (st *stream) writeHeaders(fr *http2.Framer, lines []header.Line, maxFrame int, end bool) {
-	s, r := st.s, &st.r
+func (st *stream) writeHeaders(fr *http2.Framer, r *Request, lines []header.Line, maxFrame int, end bool) {
+	s := st.s
 	s.hbuf.Reset()
 	put := func(name, value string) { _ = s.henc.WriteField(hpack.HeaderField{Name: name, Value: value}) }
 	put(":method", r.Method)
@@ -247,11 +247,11 @@ func shown(r *Request, lines []header.Line, proto string) []byte {
 }
 
 // upload starts the body, after an answer to Expect where that is asked for.
-func (st *stream) upload() error {
-	st.up = newUpload(st.flight, false)
+func (st *stream) upload(r *Request) error {
+	st.up = newUpload(st.flight, r)
 	st.up.h2 = st
-	if st.r.Expect > 0 {
-		err := st.await100h2()
+	if r.Expect > 0 {
+		err := st.await100h2(r.Expect)
 		if err != nil || st.resp.Status >= 300 {
 			st.up.skip()
 			return err
@@ -261,8 +261,8 @@ func (st *stream) upload() error {
 	return nil
 }
 
-func (st *stream) await100h2() error {
-	limit := time.Now().Add(st.r.Expect)
+func (st *stream) await100h2(within time.Duration) error {
+	limit := time.Now().Add(within)
 	defer st.wake.readBy(time.Time{})
 	for st.resp.Status == 0 && len(st.resp.Interim) == 0 {
 		st.wake.readBy(limit)
@@ -309,7 +309,7 @@ func (st *stream) reset(code http2.ErrCode) error {
 func (st *stream) head(f *http2.MetaHeadersFrame) error {
 	resp, t := &st.resp, &st.resp.Timing
 	if t.FirstByte == 0 {
-		t.FirstByte = st.r.Clock.Mono()
+		t.FirstByte = st.clock.Mono()
 	}
 	if f.Truncated {
 		return &replyError{code: exitcode.Recv, text: fmt.Sprintf("Too large response headers: more than %d bytes", maxHeads)}
@@ -359,7 +359,7 @@ func (st *stream) measure() error {
 	resp := &st.resp
 	length, err := contentLength(resp.Header, false)
 	switch {
-	case bodyless(st.r.Method, resp.Status):
+	case bodyless(st.alone, resp.Status):
 		st.left, resp.Length = 0, 0
 		return nil
 	case err != nil:

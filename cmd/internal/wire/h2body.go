@@ -240,7 +240,7 @@ func (st *stream) close(whole bool) error {
 
 // sendFrames copies the request body in DATA frames, several in one write.
 func (u *upload) sendFrames() error {
-	st, length := u.h2, u.f.r.Length
+	st, length := u.h2, u.length
 	buf := make([]byte, copyBuffer/4)
 	for got := int64(0); ; {
 		p := buf

@@ -23,7 +23,7 @@ var errUpgraded = errors.New("switched to HTTP/2")
 // switched judges a 101: the upgrade that was asked for, or a wrong answer.
 func (f *flight) switched(h *head) error {
 	offered := func(f Field) bool { return header.Same(f.Name, "Upgrade") && lists(f.Value, "h2c") }
-	if f.r.UpgradeH2C && slices.ContainsFunc(h.fields, offered) {
+	if f.h2c && slices.ContainsFunc(h.fields, offered) {
 		return errUpgraded
 	}
 	return &replyError{code: exitcode.WeirdReply, text: "Switching Protocols was not asked for"}

@@ -96,7 +96,7 @@ func (f *flight3) run(lines []header.Line) (*Response, error) {
 		f.up.stop.Store(true)
 	}
 	resp.Length = f.resp.ContentLength
-	if bodyless(f.r.Method, resp.Status) {
+	if bodyless(f.r.Method == "HEAD", resp.Status) {
 		resp.Length = 0
 	}
 	f.left = resp.Length

@@ -21,7 +21,6 @@ type message struct {
 	head     int    // bytes of buf that are the head
 	body     []byte // the part of buf that is body data
 	complete bool   // nothing follows buf
-	chunked  bool
 }
 
 // newMessage writes the head exactly as r and lines say, in their order and
@@ -30,18 +29,18 @@ func newMessage(room []byte, r *Request, lines []header.Line) (message, error) {
 	if err := checkLines(r, lines); err != nil {
 		return message{}, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
-	m := message{chunked: r.Body != nil && r.Length < 0}
-	if m.chunked && r.HTTP10 {
+	chunked := r.Body != nil && r.Length < 0
+	if chunked && r.HTTP10 {
 		err := &worded{text: "Chunky upload is not supported by HTTP 1.0"}
 		return message{}, fault(retry.ClassRequest, exitcode.Upload, retry.SentNothing, retry.PhaseSend, err)
 	}
-	m.buf = appendHead(room, r, lines)
-	m.head = len(m.buf)
+	b := appendHead(room, r, lines)
+	m := message{buf: b, head: len(b)}
 	switch {
 	case r.Body == nil || r.Length == 0:
 		m.complete = true
 		return m, nothing(r)
-	case r.Length <= smallBody && r.Expect == 0 && !m.chunked:
+	case r.Length <= smallBody && r.Expect == 0 && !chunked:
 		err := m.fill(r)
 		return m, err
 	}

@@ -20,8 +20,11 @@ const (
 
 // upload sends a request body beside the reading of the answer.
 type upload struct {
-	f       *flight
-	chunked bool
+	f        *flight
+	body     io.Reader
+	length   int64         // -1: in chunks, or frames
+	progress *atomic.Int64 // of the Request; nil none
+
 	h2      *stream      // nil on HTTP/1
 	sent    atomic.Int64 // body bytes
 	end     atomic.Int64 // instant at which the last byte was written
@@ -34,8 +37,8 @@ type upload struct {
 	answered bool // the final head is there
 }
 
-func newUpload(f *flight, chunked bool) *upload {
-	return &upload{f: f, chunked: chunked, done: make(chan struct{})}
+func newUpload(f *flight, r *Request) *upload {
+	return &upload{f: f, body: r.Body, length: r.Length, progress: r.Progress, done: make(chan struct{})}
 }
 
 // skip ends an upload that never started.
@@ -56,7 +59,7 @@ func (u *upload) run() {
 	failed := u.err != nil
 	switch {
 	case !failed:
-		u.end.Store(int64(u.f.r.Clock.Mono()))
+		u.end.Store(int64(u.f.clock.Mono()))
 	case u.stop.Load():
 		u.err = errStopped
 	}
@@ -83,7 +86,7 @@ func (u *upload) transfer() error {
 	switch {
 	case u.h2 != nil:
 		return u.sendFrames()
-	case u.chunked:
+	case u.length < 0:
 		return u.sendChunked()
 	case u.bySendfile():
 		return u.sendFile()
@@ -166,7 +169,7 @@ func (u *upload) wait() {
 // read fills p from the body.
 func (u *upload) read(p []byte) (int, error) {
 	u.reading.Store(true)
-	n, err := u.f.r.Body.Read(p)
+	n, err := u.body.Read(p)
 	u.reading.Store(false)
 	if u.stop.Load() {
 		return 0, errStopped
@@ -184,13 +187,20 @@ func (u *upload) write(p []byte, lo, hi int) error {
 
 func (u *upload) count(n int64) {
 	u.sent.Add(n)
-	u.f.progress(n)
+	advance(u.progress, n)
+}
+
+// advance adds n to a counter, if there is one.
+func advance(progress *atomic.Int64, n int64) {
+	if progress != nil {
+		progress.Add(n)
+	}
 }
 
 // sendLength copies a body of known length. The last piece goes out only when
 // the body is known to end there, so that a server never acts on a wrong one.
 func (u *upload) sendLength() error {
-	length := u.f.r.Length
+	length := u.length
 	buf := make([]byte, min(length, copyBuffer))
 	for got := int64(0); got < length; {
 		p := buf[:min(int64(len(buf)), length-got)]
@@ -222,7 +232,7 @@ func (u *upload) checkEnd(err error) error {
 		return nil
 	}
 	u.reading.Store(true)
-	end := checkEnd(u.f.r.Body, u.f.r.Length)
+	end := checkEnd(u.body, u.length)
 	u.reading.Store(false)
 	if u.stop.Load() {
 		return errStopped
@@ -281,9 +291,9 @@ func (u *upload) bySendfile() bool {
 	if u.f.c.TCP == nil || u.f.trace.wantsData() {
 		return false
 	}
-	file, ok := u.f.r.Body.(*os.File)
-	if part, limited := u.f.r.Body.(*io.LimitedReader); limited {
-		if part.N < u.f.r.Length {
+	file, ok := u.body.(*os.File)
+	if part, limited := u.body.(*io.LimitedReader); limited {
+		if part.N < u.length {
 			return false
 		}
 		file, ok = part.R.(*os.File)
@@ -296,7 +306,7 @@ func (u *upload) bySendfile() bool {
 }
 
 func (u *upload) sendFile() error {
-	length := u.f.r.Length
+	length := u.length
 	for sent := int64(0); sent < length; {
 		if u.stop.Load() {
 			return errStopped
@@ -305,7 +315,7 @@ func (u *upload) sendFile() error {
 		sent += n
 		u.f.c.AddWritten(n)
 		u.count(n)
-		if part, ok := u.f.r.Body.(*io.LimitedReader); ok {
+		if part, ok := u.body.(*io.LimitedReader); ok {
 			part.N -= n
 		}
 		if errors.Is(err, syscall.EIO) {
@@ -318,13 +328,13 @@ func (u *upload) sendFile() error {
 			return shortInput(io.EOF, sent, length)
 		}
 	}
-	return checkEnd(u.f.r.Body, length)
+	return checkEnd(u.body, length)
 }
 
 // source is the file of a body that goes by sendfile.
 func (u *upload) source() io.Reader {
-	if part, ok := u.f.r.Body.(*io.LimitedReader); ok {
+	if part, ok := u.body.(*io.LimitedReader); ok {
 		return part.R
 	}
-	return u.f.r.Body
+	return u.body
 }
