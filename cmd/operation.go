@@ -25,12 +25,13 @@ type operation struct {
 	exchange exchange.Operation
 	id       string // see identity
 
-	began       time.Duration        // instant of the start of its attempts
-	responses   []*exchange.Response // one per attempt, in order
-	misdirected int                  // 421 answers so far
-	answered    bool                 // the last answer is there to be shown
-	kept        bool                 // its head is: it was not given up for a wait
-	last        context.Context      // of the last attempt: its limits hold until its body is read (R6.3a)
+	began       time.Duration         // instant of the start of its attempts
+	responses   []*exchange.Response  // one per attempt, in order
+	response    [1]*exchange.Response // room for the first: mostly there is no other
+	misdirected int                   // 421 answers so far
+	answered    bool                  // the last answer is there to be shown
+	kept        bool                  // its head is: it was not given up for a wait
+	last        context.Context       // of the last attempt: its limits hold until its body is read (R6.3a)
 	output      output
 
 	num    int         // of the URL among those of the command line: %{urlnum}
@@ -45,10 +46,11 @@ type operation struct {
 }
 
 // operate runs one operation from its template to its exit code.
-func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, pg *page) exitcode.Code {
+func (r *run) operate(ctx context.Context, l *lane, g *prepared, j *job, pg *page) exitcode.Code {
 	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL, page: pg, turn: &l.turn}
-	if err := op.prepare(j.URLArg); err != nil {
-		return op.refuse(ctx, j.URLArg, err)
+	op.responses = op.response[:0]
+	if err := op.prepare(&j.URLArg); err != nil {
+		return op.refuse(ctx, &j.URLArg, err)
 	}
 	op.turn.within(ctx)
 	if r.crew != nil {
@@ -64,7 +66,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, pg *page
 	}
 	defer op.output.abandon()
 	if err := op.output.takeUp(); err != nil {
-		return op.refuse(ctx, j.URLArg, err)
+		return op.refuse(ctx, &j.URLArg, err)
 	}
 	op.line = r.board.enter(op)
 	l.guard(ctx, &op.output)
@@ -80,7 +82,7 @@ func (r *run) operate(ctx context.Context, l *lane, g *prepared, j job, pg *page
 }
 
 // prepare freezes everything before attempt 1 (R7.3).
-func (op *operation) prepare(arg flags.URLArg) error {
+func (op *operation) prepare(arg *flags.URLArg) error {
 	var err error
 	if op.template, err = op.newTemplate(arg); err != nil {
 		return err
@@ -98,7 +100,7 @@ func (op *operation) prepare(arg flags.URLArg) error {
 func (op *operation) origin() string { return op.template.URL.Origin() }
 
 // newTemplate freezes the request: that of the URL, or of a page behind it.
-func (op *operation) newTemplate(arg flags.URLArg) (request.Template, error) {
+func (op *operation) newTemplate(arg *flags.URLArg) (request.Template, error) {
 	if op.page.follows() {
 		return op.page.template()
 	}
@@ -158,7 +160,11 @@ func (h *startHold) Tell(origin string, until time.Duration) { h.run.holds.Tell(
 // delivered here, so that a break in it is an outcome the engine sees (R2.2);
 // the body of a transient status waits for the engine's decision.
 func (op *operation) attempt(ctx context.Context, n int) (response *exchange.Response, outcome retry.Outcome) {
-	response, outcome = op.tryOnce(ctx, n)
+	if op.template.URL.Scheme == "tcp" {
+		response, outcome = op.exchange.Connect(ctx, n)
+	} else {
+		response, outcome = op.exchange.Attempt(ctx, n)
+	}
 	op.responses, op.last = append(op.responses, response), ctx
 	op.judge(ctx, response, &outcome)
 	op.poll(response, &outcome)
@@ -166,11 +172,7 @@ func (op *operation) attempt(ctx context.Context, n int) (response *exchange.Res
 	if outcome.Err != nil && outcome.Class != retry.ClassStatus || outcome.Stop != "" {
 		return response, outcome
 	}
-	misdirected := op.misdirected
-	if outcome.Status == 421 {
-		op.misdirected++
-	}
-	if outcome.Class == retry.ClassStatus && op.transient(&outcome, misdirected) {
+	if op.transient(&outcome) {
 		return response, outcome
 	}
 	op.wayFree()
@@ -178,9 +180,13 @@ func (op *operation) attempt(ctx context.Context, n int) (response *exchange.Res
 	return response, outcome
 }
 
-// transient reports whether the answer may be followed by another attempt.
-func (op *operation) transient(o *retry.Outcome, misdirected int) bool {
-	return op.policy().Transient(*o, retry.State{Misdirected: misdirected}) // all that the question needs of it
+// transient reports whether the status alone may be a reason for another attempt.
+func (op *operation) transient(o *retry.Outcome) bool {
+	state := retry.State{Misdirected: op.misdirected} // all that the question needs of it
+	if o.Status == 421 {
+		op.misdirected++
+	}
+	return o.Class == retry.ClassStatus && op.policy().Transient(*o, state)
 }
 
 // identity is the operation's id, made when it is first asked for.

@@ -49,19 +49,19 @@ type output struct {
 }
 
 // newOutput decides where the body goes; nothing is created yet.
-func (op *operation) newOutput(arg flags.URLArg) error {
+func (op *operation) newOutput(arg *flags.URLArg) error {
 	out := &op.output
 	if op.page.follows() && op.page.sink != nil {
 		*out = op.page.output(op)
 		return nil
 	}
 	out.op = op
-	name, remote, err := op.outputName(arg)
+	name, remote, err := op.outputName(*arg)
 	if err != nil {
 		return err
 	}
 	out.remote = remote
-	if out.check, err = op.verification(arg, name); err != nil {
+	if out.check, err = op.verification(*arg, name); err != nil {
 		return err
 	}
 	switch r := op.run; {

@@ -54,7 +54,7 @@ type pagePart interface {
 
 // perform runs what one URL asks for: one operation, or with --paginate one for
 // each page.
-func (r *run) perform(ctx context.Context, l *lane, g *prepared, j job) exitcode.Code {
+func (r *run) perform(ctx context.Context, l *lane, g *prepared, j *job) exitcode.Code {
 	defer l.turn.give()
 	if g.Paginate {
 		return r.paginate(ctx, l, g, j)
@@ -64,9 +64,10 @@ func (r *run) perform(ctx context.Context, l *lane, g *prepared, j job) exitcode
 
 // paginate runs the operations of a URL's pages, until there is no next one or
 // one fails.
-func (r *run) paginate(ctx context.Context, l *lane, g *prepared, j job) exitcode.Code {
+func (r *run) paginate(ctx context.Context, l *lane, g *prepared, first *job) exitcode.Code {
 	p := &pages{run: r, group: g, turn: &l.turn, seen: make(map[[sha256.Size]byte]struct{})}
 	defer p.abandon()
+	j := *first
 	if d := g.Policy.Deadline; d > 0 {
 		p.until = r.env.Clock.Mono() + d
 	}
@@ -74,10 +75,10 @@ func (r *run) paginate(ctx context.Context, l *lane, g *prepared, j job) exitcod
 		if pg.url != nil {
 			j.URL = pg.url.String()
 		}
-		code := r.operate(ctx, l, g, j, pg)
+		code := r.operate(ctx, l, g, &j, pg)
 		switch {
 		case code == exitcode.OK && pg.err != nil:
-			return p.refuse(ctx, j, pg)
+			return p.refuse(ctx, &j, pg)
 		case code != exitcode.OK || pg.next == nil:
 			return code
 		case r.crew == nil && !r.pace(ctx):
@@ -104,10 +105,10 @@ func (p *pages) abandon() {
 }
 
 // refuse tells why the page behind pg cannot be fetched.
-func (p *pages) refuse(ctx context.Context, j job, pg *page) exitcode.Code {
+func (p *pages) refuse(ctx context.Context, j *job, pg *page) exitcode.Code {
 	next := &page{pages: p, number: pg.number + 1}
 	op := &operation{run: p.run, index: j.index, num: j.num, group: p.group, given: j.URL, page: next, turn: p.turn}
-	return op.refuse(ctx, j.URLArg, pg.err)
+	return op.refuse(ctx, &j.URLArg, pg.err)
 }
 
 // follows reports whether it is a page behind the first.

@@ -169,14 +169,15 @@ func (c *crew) work(ctx context.Context, first task) {
 			c.crashed()
 		}
 	}()
-	for t, more := first, true; more; t, more = c.next() {
+	t, more := first, true
+	for ; more; t, more = c.next() {
 		switch {
 		case ctx.Err() != nil:
 		case t.err != nil:
-			c.ended(c.run.refuseJob(ctx, t.group, t.job, t.err))
+			c.ended(c.run.refuseJob(ctx, t.group, &t.job, t.err))
 		default:
 			c.running.Add(1)
-			c.ended(c.run.perform(ctx, l, t.group, t.job))
+			c.ended(c.run.perform(ctx, l, t.group, &t.job))
 			c.running.Add(-1)
 		}
 	}

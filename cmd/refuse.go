@@ -54,7 +54,8 @@ func (r *run) refuseAll(ctx context.Context, g *prepared, err error) exitcode.Co
 
 // tellAll writes the timelines of a group's operations, none of which began.
 func (r *run) tellAll(ctx context.Context, g *prepared, code exitcode.Code, err error) exitcode.Code {
-	for _, arg := range g.URLs {
+	for i := range g.URLs {
+		arg := &g.URLs[i]
 		r.index++
 		op := &operation{run: r, index: r.index, group: g, given: arg.URL}
 		code = op.tellRefusal(ctx, arg, code, err)
@@ -64,13 +65,13 @@ func (r *run) tellAll(ctx context.Context, g *prepared, code exitcode.Code, err 
 
 // refuseJob ends an operation whose globs cannot be read: one, however many it
 // would have been.
-func (r *run) refuseJob(ctx context.Context, g *prepared, j job, err error) exitcode.Code {
+func (r *run) refuseJob(ctx context.Context, g *prepared, j *job, err error) exitcode.Code {
 	op := &operation{run: r, index: j.index, group: g, given: j.URL}
-	return op.refuse(ctx, j.URLArg, err)
+	return op.refuse(ctx, &j.URLArg, err)
 }
 
 // refuse ends an operation that never began: nothing was sent (class request or input).
-func (op *operation) refuse(ctx context.Context, arg flags.URLArg, err error) exitcode.Code {
+func (op *operation) refuse(ctx context.Context, arg *flags.URLArg, err error) exitcode.Code {
 	code := op.tellRefusal(ctx, arg, op.run.refuse(ctx, err), err)
 	if err := op.writeOut(&retry.Record{Reason: retry.Usage}, code, nil); err != nil {
 		return op.lateFailure(code, err)
@@ -113,7 +114,7 @@ func aboutOptions(err error, code exitcode.Code) bool {
 }
 
 // tellRefusal writes the timeline of an operation without attempts.
-func (op *operation) tellRefusal(ctx context.Context, arg flags.URLArg, code exitcode.Code, err error) exitcode.Code {
+func (op *operation) tellRefusal(ctx context.Context, arg *flags.URLArg, code exitcode.Code, err error) exitcode.Code {
 	r := op.run
 	if !r.timeline.wants(0) {
 		return code
@@ -134,7 +135,7 @@ func (op *operation) tellRefusal(ctx context.Context, arg flags.URLArg, code exi
 	doc := &render.Document{
 		Version: render.Version, Bide: version,
 		Operation: render.Operation{
-			ID: op.id, Index: op.index, Page: op.page.index(), Label: optional(op.group.Label), Method: methodOf(op.group.Group, arg),
+			ID: op.id, Index: op.index, Page: op.page.index(), Label: optional(op.group.Label), Method: methodOf(op.group.Group, *arg),
 			URL: r.redactor.URL(op.given), StartedAt: render.Time{Time: rec.StartedAt},
 		},
 		Policy: describePolicy(*rec.Policy, r.options.Global.Seed), Attempts: []render.Attempt{},

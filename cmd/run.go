@@ -228,9 +228,9 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		}
 		var got exitcode.Code
 		if err != nil {
-			got = r.refuseJob(ctx, g, j, err)
+			got = r.refuseJob(ctx, g, &j, err)
 		} else {
-			got = r.perform(ctx, l, g, j)
+			got = r.perform(ctx, l, g, &j)
 		}
 		if got == exitcode.OK {
 			if g.AsCurl {

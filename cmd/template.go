@@ -160,7 +160,7 @@ func (r *run) files(ctx context.Context, group *flags.Group) *request.Files {
 }
 
 // template freezes one operation's request (R7.3).
-func (r *run) template(g *prepared, arg flags.URLArg) (request.Template, error) {
+func (r *run) template(g *prepared, arg *flags.URLArg) (request.Template, error) {
 	var none request.Template
 	u, err := r.parseURL(g, arg.URL)
 	if err != nil {
@@ -192,7 +192,7 @@ func (r *run) template(g *prepared, arg flags.URLArg) (request.Template, error) 
 }
 
 // requestOptions are the group's, or for an operation that differs its own.
-func (r *run) requestOptions(g *prepared, arg flags.URLArg, u *request.URL) (*request.Options, error) {
+func (r *run) requestOptions(g *prepared, arg *flags.URLArg, u *request.URL) (*request.Options, error) {
 	if !arg.HasUpload && !u.HasUser && !g.drawsKeys() {
 		return g.request, nil
 	}
@@ -256,7 +256,7 @@ func (r *run) parseURL(g *prepared, text string) (*request.URL, error) {
 }
 
 // addUpload makes -T's file the body.
-func addUpload(o *request.Options, g *prepared, arg flags.URLArg) error {
+func addUpload(o *request.Options, g *prepared, arg *flags.URLArg) error {
 	body, err := request.FromUpload(arg.Upload, g.files)
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func addUpload(o *request.Options, g *prepared, arg flags.URLArg) error {
 			return err
 		}
 	}
-	o.Method, o.Body, o.Upload, o.ContentType = methodOf(g.Group, arg), body, true, ""
+	o.Method, o.Body, o.Upload, o.ContentType = methodOf(g.Group, *arg), body, true, ""
 	return nil
 }
 

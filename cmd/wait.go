@@ -33,7 +33,7 @@ func (r *run) refuseBadURLs(ctx context.Context) (code exitcode.Code, bad bool) 
 		g := newPrepared(&r.options.Groups[i])
 		for _, j.URLArg = range g.URLs {
 			if err := r.checkURL(g, &j); err != nil {
-				return r.refuseJob(ctx, g, j, err), true
+				return r.refuseJob(ctx, g, &j, err), true
 			}
 		}
 	}
@@ -63,14 +63,6 @@ func (r *run) checkURL(g *prepared, j *job) error {
 		}
 	}
 	return nil
-}
-
-// tryOnce makes attempt n: a request, or of tcp:// a connection.
-func (op *operation) tryOnce(ctx context.Context, n int) (*exchange.Response, retry.Outcome) {
-	if op.template.URL.Scheme == "tcp" {
-		return op.exchange.Connect(ctx, n)
-	}
-	return op.exchange.Attempt(ctx, n)
 }
 
 // glanceLimit is how much of a body bide wait reads before it believes that the
