@@ -66,11 +66,11 @@ func (c timeCondition) fields() []header.Line {
 
 // unmet reports whether an answer is one that the condition did not ask for:
 // the server did not look at it, so it is looked at here (curl).
-func (c timeCondition) unmet(r *exchange.Response, now time.Time) bool {
+func (c timeCondition) unmet(r *exchange.Response, clock retry.Clock) bool {
 	if c.header == "" || r.Status != 200 {
 		return false
 	}
-	modified, ok := lastModified(r, now)
+	modified, ok := lastModified(r, clock)
 	if !ok {
 		return false
 	}
@@ -81,12 +81,12 @@ func (c timeCondition) unmet(r *exchange.Response, now time.Time) bool {
 	return !modified.After(at)
 }
 
-func lastModified(r *exchange.Response, now time.Time) (time.Time, bool) {
+func lastModified(r *exchange.Response, clock retry.Clock) (time.Time, bool) {
 	value, ok := headerOf(r, "Last-Modified")
 	if !ok {
 		return time.Time{}, false
 	}
-	if t, err := httpdate.Parse(value, now); err == nil {
+	if t, err := httpdate.Parse(value, clock.Wall()); err == nil {
 		return t, true
 	}
 	return curldate.Parse(value) // as lenient as curl: a wrong weekday is a date

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/wire"
+	"github.com/bidehttp/bide/retry/retrytest"
 )
 
 func TestTimeConditionUnmet(t *testing.T) {
@@ -33,7 +34,7 @@ func TestTimeConditionUnmet(t *testing.T) {
 		if c.modified != "" {
 			r.Header = []wire.Field{{Name: "last-modified", Value: c.modified}}
 		}
-		if got := c.c.unmet(r, at); got != c.unmet {
+		if got := c.c.unmet(r, retrytest.NewFakeClock(at)); got != c.unmet {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -129,8 +129,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o *retry.O
 		*o = r.Deliver(ctx, io.Discard, *o)
 		return
 	}
-	now := out.op.run.env.Clock.Wall()
-	if out.unmet = out.op.group.timeCond.unmet(r, now); out.unmet {
+	if out.unmet = out.op.group.timeCond.unmet(r, out.op.run.env.Clock); out.unmet {
 		out.headOnly(r, o)
 		return
 	}
@@ -139,7 +138,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o *retry.O
 		unwritten(o, err)
 		return
 	}
-	out.takeTime(r, now)
+	out.takeTime(r)
 	out.write(ctx, r, o, failed)
 	out.doubt(o)
 	out.kept = o.Class == retry.ClassNone || o.Class == retry.ClassStatus || failed && o.Class != retry.ClassOutput
@@ -227,12 +226,12 @@ func (out *output) headOnly(r *exchange.Response, o *retry.Outcome) {
 }
 
 // takeTime gives the file the time of Last-Modified (-R).
-func (out *output) takeTime(r *exchange.Response, now time.Time) {
+func (out *output) takeTime(r *exchange.Response) {
 	if !out.op.group.RemoteTime {
 		return
 	}
 	if file, ok := out.sink.(*outfile.FileSink); ok {
-		t, _ := lastModified(r, now)
+		t, _ := lastModified(r, out.op.run.env.Clock)
 		file.SetModTime(t)
 	}
 }
