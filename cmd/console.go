@@ -39,7 +39,7 @@ func newConsole(ctx context.Context, env Env, options *flags.Options) (*console,
 	c := &console{
 		env: env, silent: global.Silent, errors: !global.Silent || global.ShowError,
 		meters: !global.Silent && !global.NoProgressMeter, bar: global.ProgressBar,
-		ascii: plainASCII(env.Getenv) || options.AsCurl(), whole: global.Parallel, curl: options.AsCurl(),
+		ascii: plainASCII(env.Getenv), whole: global.Parallel, curl: options.AsCurl(),
 	}
 	w, err := c.open(ctx, global.Stderr)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *console) transfer(r *exchange.Response, toTerminal bool) func() {
 		return func() {}
 	}
 	return c.live.Progress(render.Progress{
-		Received: r.Arrived, Total: r.Whole, Bar: c.bar, AsCurl: c.curl,
+		Received: r.Arrived, Total: r.Whole, Bar: c.bar,
 	})
 }
 

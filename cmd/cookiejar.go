@@ -15,7 +15,7 @@ func (r *run) openJar() (*cookies.Jar, error) {
 	if len(global.CookieFiles) == 0 && global.CookieJar == "" {
 		return nil, nil
 	}
-	jar := &cookies.Jar{AsCurl: r.options.AsCurl()}
+	jar := &cookies.Jar{}
 	for _, name := range global.CookieFiles {
 		if err := r.loadCookies(jar, name); err != nil {
 			return nil, err

@@ -40,8 +40,6 @@ var deliberateDifferences = map[string]deliberate{
 
 	"L-cookie-b-other": {"requests", "cookies of `-b` text"},
 
-	"b-file-headers": {"requests", "cookies from a header file"},
-
 	"d-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
 	"H-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
 	"w-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
@@ -149,12 +147,11 @@ var deliberateDifferences = map[string]deliberate{
 	"w-header-json": {"stdout", "`-w`"},
 	"w-url-parts":   {"stdout, stderr", "`-w`"},
 
-	"c-stdout":           {"stdout", "`-c F`"},
-	"L-cookies-and-text": {"stdout", "`-c F`"},
+	"c-stdout": {"stdout", "a cookie's life"},
 }
 
 // sameAsCurl are cases of deliberateDifferences that --as-curl makes the same.
 var sameAsCurl = []string{
 	"short", "stall-m", "cutchunk", "badchunk", "https-short", "short-i", "cutchunk-D", "v-short",
-	"hugelength", "C-file", "C-file-i", "b-file-headers", "short-o", "L-max-o", "f-o", "v-basic",
+	"hugelength", "C-file", "C-file-i", "short-o", "L-max-o", "f-o", "v-basic",
 }

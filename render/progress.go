@@ -17,8 +17,7 @@ type Progress struct {
 	// Total is the full number, -1 while unknown; nil is unknown.
 	Total func() int64
 	// Bar is curl's -#: one bar, shown at once, whose end stays on the screen.
-	Bar    bool
-	AsCurl bool // without a terminal the bar stands as in curl, after a carriage return
+	Bar bool
 }
 
 // quiet is how long a transfer stays without a meter, and tick how often a
@@ -41,18 +40,14 @@ func (l *Live) Progress(p Progress) (done func()) {
 			return func() {}
 		}
 		return func() {
-			if p.AsCurl {
-				l.Println("\r" + p.barLine(curlsWidth, l.o.ASCII))
-				return
-			}
-			l.Println(p.barLine(79, l.o.ASCII))
+			l.Println("\r" + p.barLine(curlsWidth))
 		}
 	}
 	m := &meter{p: p, ascii: l.o.ASCII}
 	it := &liveItem{delay: quiet}
 	it.draw = func(columns int) (string, time.Duration) {
 		if p.Bar {
-			return p.barLine(columns, m.ascii), tick
+			return p.barLine(columns), tick
 		}
 		return m.line(columns, l.o.Clock.Mono()), tick
 	}
@@ -64,7 +59,7 @@ func (l *Live) Progress(p Progress) (done func()) {
 	return func() {
 		end()
 		if p.Bar {
-			l.Println(p.barLine(l.width(), m.ascii))
+			l.Println(p.barLine(l.width()))
 			p.Bar = false
 		}
 	}
@@ -86,12 +81,13 @@ func (p *Progress) part() (part float64, ok bool) {
 	return min(float64(got)/float64(total), 1), true
 }
 
-func (p *Progress) barLine(columns int, ascii bool) string {
+// barLine is in ASCII: the characters are curl's.
+func (p *Progress) barLine(columns int) string {
 	part, ok := p.part()
 	if !ok {
-		return clip(pad(Bytes(p.Received()), 12), columns, ascii)
+		return clip(pad(Bytes(p.Received()), 12), columns, true)
 	}
-	return bar(max(columns-8, 1), part, ascii) + fmt.Sprintf(" %5.1f%%", part*100)
+	return bar(max(columns-8, 1), part, true) + fmt.Sprintf(" %5.1f%%", part*100)
 }
 
 // meter smooths the rate: an exponential average over about three seconds.

@@ -25,11 +25,6 @@ const (
 
 // Jar holds cookies. The zero value is empty and ready. Safe for concurrent use.
 type Jar struct {
-	// AsCurl does as curl where bide would not: a cookie of a header dump that
-	// names no domain goes to every host, and the comment of a saved jar is
-	// curl's own. It is set before the jar is used.
-	AsCurl bool
-
 	mu    sync.Mutex
 	list  []*cookie // in the order of creation
 	order uint64    // counts creations
@@ -38,7 +33,7 @@ type Jar struct {
 // cookie is one stored cookie (RFC 6265 §5.3).
 type cookie struct {
 	name, value string
-	domain      string // lower case, no leading dot; "" every host (Jar.AsCurl)
+	domain      string // lower case, no leading dot; "" of a header dump that names none
 	shownDomain string // the domain as a jar file holds it
 	path        string // "/" at least, no trailing slash but for the root
 	shown       string // the path as a jar file holds it
@@ -106,10 +101,12 @@ func overlays(c, old *cookie) bool {
 func (c *cookie) expired(now time.Time) bool { return c.expires != 0 && c.expires <= now.Unix() }
 
 // Header is the Cookie value for u: longest path first, then longest domain,
-// longest name, then the newest, as curl orders; "" none.
-func (j *Jar) Header(u *request.URL, now time.Time) string {
+// longest name, then the newest, as curl orders; "" none. home: u is of the
+// origin that the user named, to which what names no domain goes, and nowhere
+// else (R7.6b).
+func (j *Jar) Header(u *request.URL, home bool, now time.Time) string {
 	var b strings.Builder
-	for i, c := range j.matching(u, now) {
+	for i, c := range j.matching(u, home, now) {
 		if b.Len()+len(c.name)+len(c.value)+3 > maxHeader {
 			break
 		}
@@ -123,7 +120,7 @@ func (j *Jar) Header(u *request.URL, now time.Time) string {
 	return b.String()
 }
 
-func (j *Jar) matching(u *request.URL, now time.Time) []*cookie {
+func (j *Jar) matching(u *request.URL, home bool, now time.Time) []*cookie {
 	host, secure := hostOf(u), secureOrigin(u)
 	ip := isIP(host)
 	j.mu.Lock()
@@ -133,7 +130,7 @@ func (j *Jar) matching(u *request.URL, now time.Time) []*cookie {
 		switch {
 		case len(out) == maxSend: // the oldest ones, as in curl
 		case c.expired(now), c.secure && !secure, !pathMatch(u.Path, c.path):
-		case c.domain == host, c.domain == "", !c.hostOnly && !ip && domainMatch(host, c.domain):
+		case c.domain == "" && home, c.domain == host, !c.hostOnly && !ip && domainMatch(host, c.domain):
 			out = append(out, c)
 		}
 	}

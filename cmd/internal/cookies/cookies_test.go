@@ -137,7 +137,7 @@ func TestHeader(t *testing.T) {
 		{"port does not matter", "http://h.example.com:81/", "soon=5; root=1; wide=3", 0},
 		{"expired", "http://h.example.com/", "root=1; wide=3", 10 * time.Second},
 	} {
-		if got := j.Header(parse(t, c.url), now.Add(c.later)); got != c.want {
+		if got := j.Header(parse(t, c.url), true, now.Add(c.later)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -149,21 +149,21 @@ func TestReplace(t *testing.T) {
 	j.SetFrom(u, "x=1", now)
 	j.SetFrom(u, "y=1", now)
 	j.SetFrom(u, "x=2", now)
-	if got := j.Header(u, now); got != "y=1; x=2" {
+	if got := j.Header(u, true, now); got != "y=1; x=2" {
 		t.Errorf("replaced: %q", got)
 	}
 	j.SetFrom(u, "y=; max-age=0", now)
-	if got := j.Header(u, now); got != "x=2" {
+	if got := j.Header(u, true, now); got != "x=2" {
 		t.Errorf("deleted: %q", got)
 	}
 	j.SetFrom(secure, "s=1; secure; path=/", now)
 	j.SetFrom(u, "s=evil", now)
 	j.SetFrom(u, "s=evil; max-age=0", now)
-	if got := j.Header(secure, now); got != "x=2; s=1" {
+	if got := j.Header(secure, true, now); got != "x=2; s=1" {
 		t.Errorf("a secure cookie was overlaid from http: %q", got)
 	}
 	j.SetFrom(secure, "s=2; secure; path=/", now)
-	if got := j.Header(secure, now); got != "x=2; s=2" {
+	if got := j.Header(secure, true, now); got != "x=2; s=2" {
 		t.Errorf("https may replace it: %q", got)
 	}
 }
@@ -182,17 +182,17 @@ func TestLimits(t *testing.T) {
 	for i := range 200 {
 		j.SetFrom(u, fmt.Sprintf("d%03d=v", i), now)
 	}
-	if n := strings.Count(j.Header(u, now), "="); n != 150 {
+	if n := strings.Count(j.Header(u, true, now), "="); n != 150 {
 		t.Errorf("%d cookies sent, want 150", n)
 	}
-	if strings.Contains(j.Header(u, now), "d100=") { // 50 and d000 to d099 are older
+	if strings.Contains(j.Header(u, true, now), "d100=") { // 50 and d000 to d099 are older
 		t.Error("of too many cookies the oldest are sent")
 	}
 	var big cookies.Jar
 	for i := range 5 {
 		big.SetFrom(u, fmt.Sprintf("big%d=%s", i, strings.Repeat("v", 4000)), now)
 	}
-	if n := len(big.Header(u, now)); n > 8190 || n < 4000 {
+	if n := len(big.Header(u, true, now)); n > 8190 || n < 4000 {
 		t.Errorf("a Cookie value of %d bytes", n)
 	}
 }
@@ -216,7 +216,7 @@ func FuzzSetCookie(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, at := range []*request.URL{u, {Authority: &request.Authority{Scheme: "https", Host: "h.example.com"}, Path: "/a/b/c"}} {
-			if a, b := j.Header(at, now), again.Header(at, now); a != b || strings.ContainsAny(a, "\r\n\x00") {
+			if a, b := j.Header(at, true, now), again.Header(at, true, now); a != b || strings.ContainsAny(a, "\r\n\x00") {
 				t.Fatalf("%q from %s: %q, after a file %q\n%s", value, url, a, b, text)
 			}
 		}

@@ -94,7 +94,7 @@ func TestLikeCurl(t *testing.T) {
 			sent := v.curl(c.set, c.urls, "-c", jarName)
 			var j cookies.Jar
 			for i, raw := range c.urls {
-				if got := j.Header(parse(t, raw), at); got != sent[i] {
+				if got := j.Header(parse(t, raw), true, at); got != sent[i] {
 					t.Errorf("%s: %q, curl %q", raw, got, sent[i])
 				}
 				if i == 0 {
@@ -113,7 +113,7 @@ func TestLikeCurl(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, raw := range c.urls[1:] {
-				if got := k.Header(parse(t, raw), at); got != sent[i] {
+				if got := k.Header(parse(t, raw), true, at); got != sent[i] {
 					t.Errorf("from curl's file, %s: %q, curl %q", raw, got, sent[i])
 				}
 			}

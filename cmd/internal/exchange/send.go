@@ -203,7 +203,7 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *cr
 		hop.Range, hop.IfRange = strconv.FormatInt(op.Resume.Offset, 10)+"-", op.Resume.Validator
 	}
 	if op.Client.Jar != nil {
-		hop.Cookie = op.Client.Jar.Header(a.cookieURL(), op.Client.Clock.Wall())
+		hop.Cookie = op.Client.Jar.Header(a.cookieURL(), a.trusted(), op.Client.Clock.Wall())
 	}
 	if conn.ViaProxy && s.Proxy != nil {
 		hop.ProxyAuthorization, hop.ProxyHeaders = creds.proxyAuthorization, proxyLines(s.Proxy)
