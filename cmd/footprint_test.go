@@ -14,7 +14,7 @@ import (
 // collector: a page that the system has to give for it costs as much time as
 // several system calls.
 func TestFootprint(t *testing.T) {
-	const maxBytes, maxObjects = 9 << 10, 70
+	const maxBytes, maxObjects = 3600, 14
 	url := serveSmall(t)
 	few, fewObjects := footprint(t, url, 500)
 	many, manyObjects := footprint(t, url, 2500)

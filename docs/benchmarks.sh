@@ -9,7 +9,8 @@ pairs=${1:-30}
 dir=$(mktemp -d)
 trap 'nginx -c "$dir/nginx.conf" -p "$dir" -s stop 2>/dev/null || true; rm -rf "$dir"' EXIT
 
-CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$dir/bide" .
+CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$dir/linked" .
+cp "$dir/linked" "$dir/bide" # as a package or an archive puts it there: see benchmarks.md
 mkdir "$dir/root"
 echo '{"ok":true}' >"$dir/root/small"
 truncate -s 1G "$dir/root/large"
@@ -73,6 +74,7 @@ curl --version | head -1
 nproc | sed 's/$/ processors/'
 echo
 compare "start-up: -s URL" "$pairs" "$dir/bide" -q -s "$url/small" -- curl -q -s "$url/small"
+compare "... fresh from the linker" "$pairs" "$dir/linked" -q -s "$url/small" -- curl -q -s "$url/small"
 large=$(( pairs < 7 ? pairs : 7 ))
 disk=1 fresh=1 compare "1 GiB to a new file" "$large" "$dir/bide" -q -s -o "$dir/out.bide" "$url/large" -- curl -q -s -o "$dir/out.curl" "$url/large"
 disk=1 compare "1 GiB over an old file" "$large" "$dir/bide" -q -s -o "$dir/out.bide" "$url/large" -- curl -q -s -o "$dir/out.curl" "$url/large"
