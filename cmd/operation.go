@@ -28,10 +28,11 @@ type operation struct {
 	began       time.Duration         // instant of the start of its attempts
 	responses   []*exchange.Response  // one per attempt, in order
 	response    [1]*exchange.Response // room for the first: mostly there is no other
-	misdirected int                   // 421 answers so far
+	last        context.Context       // of the last attempt: its limits hold until its body is read (R6.3a)
+	misdirected int32                 // 421 answers so far
 	answered    bool                  // the last answer is there to be shown
 	kept        bool                  // its head is: it was not given up for a wait
-	last        context.Context       // of the last attempt: its limits hold until its body is read (R6.3a)
+	polling     bool                  // --poll: the request was accepted, its result is asked for
 	output      output
 
 	num    int         // of the URL among those of the command line: %{urlnum}
@@ -42,7 +43,6 @@ type operation struct {
 	line   *boardLine  // of bide wait; nil without one
 
 	verdicts map[*exchange.Response]bool // of --until
-	polling  bool                        // --poll: the request was accepted, its result is asked for
 }
 
 // operate runs one operation from its template to its exit code.
@@ -182,7 +182,7 @@ func (op *operation) attempt(ctx context.Context, n int) (response *exchange.Res
 
 // transient reports whether the status alone may be a reason for another attempt.
 func (op *operation) transient(o *retry.Outcome) bool {
-	state := retry.State{Misdirected: op.misdirected} // all that the question needs of it
+	state := retry.State{Misdirected: int(op.misdirected)} // all that the question needs of it
 	if o.Status == 421 {
 		op.misdirected++
 	}

@@ -176,9 +176,9 @@ func (c *crew) work(ctx context.Context, first task) {
 		case t.err != nil:
 			c.ended(c.run.refuseJob(ctx, t.group, &t.job, t.err))
 		default:
-			c.running.Add(1)
+			c.tally(&c.running, 1)
 			c.ended(c.run.perform(ctx, l, t.group, &t.job))
-			c.running.Add(-1)
+			c.tally(&c.running, -1)
 		}
 	}
 	whole = true
@@ -196,13 +196,20 @@ func (c *crew) crashed() {
 	}
 }
 
+// tally counts for the status, where it is shown.
+func (c *crew) tally(count *atomic.Int64, n int64) {
+	if c.shown {
+		count.Add(n)
+	}
+}
+
 // ended takes an operation's exit code down.
 func (c *crew) ended(code exitcode.Code) {
-	c.done.Add(1)
+	c.tally(&c.done, 1)
 	if code == exitcode.OK {
 		return
 	}
-	c.failed.Add(1)
+	c.tally(&c.failed, 1)
 	hopeless := c.run.options.Global.Wait && code != exitcode.Temporary
 	early := c.run.options.Global.FailEarly || hopeless
 	c.mu.Lock()
