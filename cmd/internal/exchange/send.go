@@ -128,13 +128,13 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	req, head, lines := a.compose(conn, settings, &creds, body, length, room[:0])
 	x = a.newAnswer(conn)
 	stop := a.watch(&x.link, &req)
-	resp, timing, err := wire.RoundTrip(&x.link, conn, &req, lines)
+	resp, err := wire.RoundTrip(&x.link, conn, &req, lines)
 	stop()
 	if err != nil {
 		x.link.End()
 		closeBody(body)
 		if requested(err) {
-			failed := timing
+			failed := resp.Timing // alone: the rest of resp is done with
 			h := a.newHop(conn, lines, began, &failed)
 			h.Err, h.End = err, c.Clock.Mono()
 		}
@@ -325,9 +325,6 @@ func (a *attempt) answered(h *Hop, resp *wire.Response) {
 
 // broken keeps what came of an answer that is none.
 func (a *attempt) broken(resp *wire.Response) {
-	if resp == nil {
-		return
-	}
 	a.r.Blocks = append(a.r.Blocks, resp.Interim...)
 	if len(resp.Raw) > 0 {
 		a.r.Blocks = append(a.r.Blocks, resp.Raw)

@@ -52,7 +52,7 @@ type flight1 struct {
 	body  Body
 }
 
-func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
+func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, error) {
 	if c.Buf == nil {
 		c.Buf = bufio.NewReaderSize(c, readerSize)
 	}
@@ -65,9 +65,9 @@ func roundTrip1(ctx context.Context, c *transport.Conn, r *Request, lines []head
 			f.up.abandon()
 		}
 		_ = c.Close()
-		return resp, f.figures(), err
+		f.figures()
 	}
-	return resp, resp.Timing, nil
+	return resp, err
 }
 
 func (f *flight1) run(r *Request, lines []header.Line) (*Response, error) {

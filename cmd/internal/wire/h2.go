@@ -61,7 +61,7 @@ type stream struct {
 	keep    bool
 }
 
-func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
+func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, error) {
 	s, ok := c.Session.(*session)
 	if !ok {
 		s = newSession(c)
@@ -79,9 +79,9 @@ func roundTrip2(ctx context.Context, c *transport.Conn, r *Request, lines []head
 		f.wake.release()
 		st.abandon()
 		_ = c.Close()
-		return nil, f.figures(), err
+		return &Response{Timing: f.figures()}, err
 	}
-	return &f.resp, f.resp.Timing, nil
+	return &f.resp, nil
 }
 
 func (st *stream) run(r *Request, lines []header.Line) error {

@@ -47,7 +47,7 @@ func (f *flight) upgraded() (*Response, error) {
 	}
 	if err != nil {
 		s.broken = true
-		return nil, st.failed(err)
+		return &Response{Timing: f.figures()}, st.failed(err)
 	}
 	return &f.resp, nil
 }

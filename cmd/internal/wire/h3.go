@@ -49,7 +49,7 @@ type flight3 struct {
 	late   *time.Timer // of readUntil
 }
 
-func roundTrip3(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
+func roundTrip3(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, error) {
 	s, ok := c.Session.(*session3)
 	if !ok {
 		t := &http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHeads}
@@ -62,9 +62,9 @@ func roundTrip3(ctx context.Context, c *transport.Conn, r *Request, lines []head
 		err = f.failed(err)
 		f.cancel(context.Canceled)
 		_ = c.Close()
-		return nil, f.figures(), err
+		return &Response{Timing: f.figures()}, err
 	}
-	return resp, resp.Timing, nil
+	return resp, nil
 }
 
 func (f *flight3) run(lines []header.Line) (*Response, error) {

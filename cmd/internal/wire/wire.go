@@ -91,12 +91,12 @@ type Timing struct {
 // ctx ends, what blocks is woken at once, in the body too, and the error wraps
 // context.Cause(ctx); the class is then timeout, unless the cause is a
 // cancellation (canceled). On error the connection must be closed; RoundTrip
-// has done so; a Response that comes with it, if not nil, has the Interim blocks
-// and what came of the final one, in whole lines, and its Timing, and nothing else.
-func RoundTrip(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, Timing, error) {
+// has done so; the Response that comes with it has its Timing and, on HTTP/1, the
+// Interim blocks and what came of the final one, in whole lines, and nothing else.
+func RoundTrip(ctx context.Context, c *transport.Conn, r *Request, lines []header.Line) (*Response, error) {
 	if ctx.Err() != nil {
 		_ = c.Close()
-		return nil, Timing{}, ended(ctx, retry.SentNothing, retry.PhaseSend, "before the request was sent")
+		return &Response{}, ended(ctx, retry.SentNothing, retry.PhaseSend, "before the request was sent")
 	}
 	switch c.ALPN {
 	case "h2":

@@ -88,7 +88,8 @@ func request(method string) *call {
 }
 
 func roundTrip(ctx context.Context, c *transport.Conn, r *call) (*Response, Timing, error) {
-	return RoundTrip(ctx, c, &r.Request, r.Header)
+	resp, err := RoundTrip(ctx, c, &r.Request, r.Header)
+	return resp, resp.Timing, err
 }
 
 // answering gives raw to every request and closes.
