@@ -86,9 +86,8 @@ type engine struct {
 
 	// Of the running attempt.
 	attempt   attemptContext
-	stopLimit func() // gives its time limit up; nil when there is none
-
-	seen time.Duration // instant of its answer, from which the wait counts
+	stopLimit func()        // gives its time limit up; nil when there is none
+	seen      time.Duration // instant of its answer, from which the wait counts
 
 	counting counting
 

@@ -126,8 +126,11 @@ func Possible(ctx context.Context) bool { return ours(ctx) != nil }
 
 // ours is the Context that ctx is, or embeds; nil when there is none.
 func ours(ctx context.Context) *Context {
-	if own, ok := ctx.(interface{ itself() *Context }); ok {
-		return own.itself()
+	switch ctx := ctx.(type) {
+	case *Context:
+		return ctx
+	case interface{ itself() *Context }:
+		return ctx.itself()
 	}
 	return nil
 }
