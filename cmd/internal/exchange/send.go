@@ -185,8 +185,7 @@ func (a *attempt) version(conn *transport.Conn, s *transport.Settings) string {
 	return "1.1"
 }
 
-// compose makes the request for this connection, with its lines in the room
-// where that is enough.
+// compose makes the request for this connection, and appends its lines to room.
 func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *credentials, body io.ReadCloser, length int64, room []header.Line) (wire.Request, request.Head, []header.Line) {
 	u, t, op := a.at.url, a.op.Template, a.op
 	spoken := a.version(conn, s)

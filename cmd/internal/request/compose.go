@@ -77,8 +77,8 @@ const expectAbove = 1 << 20
 // Compose gives all header lines of one hop in curl's order (see the tests,
 // which compare them with curl's own): the defaults, each of which steps back
 // when the user gave a header of its name; then the idempotency key and the -H
-// lines as given; then what describes the body. It changes neither t nor hop; the
-// lines are put into the room where that is enough.
+// lines as given; then what describes the body. It changes neither t nor hop. The
+// lines are appended to room, which the caller may have on its stack.
 func Compose(t *Template, hop *HopState, room []header.Line) (Head, []header.Line) {
 	c := composer{t: t, hop: hop}
 	c.frame()

@@ -271,3 +271,18 @@ func TestComposeValues(t *testing.T) {
 		t.Errorf("the user's Host went to another host: %q", got)
 	}
 }
+
+// TestComposeAllocates holds that a plain head costs no memory: neither the hop nor the lines escape.
+func TestComposeAllocates(t *testing.T) {
+	tm, of := template(t, "http://h/", composeCase{})
+	n := testing.AllocsPerRun(100, func() {
+		var room [8]header.Line
+		hop := of
+		if _, lines := request.Compose(tm, &hop, room[:0]); len(lines) != 3 {
+			t.Errorf("%d lines", len(lines))
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

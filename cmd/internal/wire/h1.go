@@ -95,7 +95,7 @@ func (f *flight1) run(r *Request, lines []header.Line) (*Response, error) {
 	f.settle(h.status)
 	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
 	resp.Header, resp.Raw = h.fields, h.raw
-	f.respond(d, r.Raw)
+	f.land(d, r.Raw)
 	return resp, nil
 }
 
@@ -128,14 +128,8 @@ func (f *flight1) headless(r *Request, err error) error {
 	f.resp.Timing.Head = f.clock.Mono()
 	f.settle(0)
 	f.resp.Proto = "HTTP/0.9"
-	f.respond(delimit{kind: framedClose, length: -1}, r.Raw)
+	f.land(delimit{kind: framedClose, length: -1}, r.Raw)
 	return nil
-}
-
-func (f *flight1) respond(d delimit, raw bool) {
-	f.figures()
-	f.resp.Length, f.resp.Codings, f.resp.Vast = d.length, d.codings, d.vast
-	f.land(d, raw)
 }
 
 // figures brings those of the upload up to date.

@@ -10,8 +10,11 @@ import (
 	"github.com/bidehttp/bide/retry"
 )
 
-// land begins the body of the answer.
+// land completes the response: its body is framed as d says. raw leaves chunks as
+// they are.
 func (f *flight1) land(d delimit, raw bool) {
+	f.figures()
+	f.resp.Length, f.resp.Codings, f.resp.Vast = d.length, d.codings, d.vast
 	f.kind, f.left, f.keep = d.kind, max(0, d.length), d.keep
 	f.body.src, f.resp.Body = f, &f.body
 	if d.kind == framedChunked {

@@ -24,14 +24,15 @@ type message struct {
 }
 
 // newMessage writes the head exactly as r and lines say, in their order and
-// case, into the room in front of it where that is enough.
+// case. It is appended to room, so that one array does for many.
 func newMessage(room []byte, r *Request, lines []header.Line) (message, error) {
-	if err := checkLines(r, lines); err != nil {
+	err := checkLines(r, lines)
+	if err != nil {
 		return message{}, fault(retry.ClassRequest, exitcode.Usage, retry.SentNothing, retry.PhaseSend, err)
 	}
 	chunked := r.Body != nil && r.Length < 0
 	if chunked && r.HTTP10 {
-		err := &worded{text: "Chunky upload is not supported by HTTP 1.0"}
+		err = &worded{text: "Chunky upload is not supported by HTTP 1.0"}
 		return message{}, fault(retry.ClassRequest, exitcode.Upload, retry.SentNothing, retry.PhaseSend, err)
 	}
 	b := appendHead(room, r, lines)
@@ -39,12 +40,11 @@ func newMessage(room []byte, r *Request, lines []header.Line) (message, error) {
 	switch {
 	case r.Body == nil || r.Length == 0:
 		m.complete = true
-		return m, nothing(r)
+		err = nothing(r)
 	case r.Length <= smallBody && r.Expect == 0 && !chunked:
-		err := m.fill(r)
-		return m, err
+		err = m.fill(r)
 	}
-	return m, nil
+	return m, err
 }
 
 func appendHead(b []byte, r *Request, lines []header.Line) []byte {
