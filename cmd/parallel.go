@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,7 +102,7 @@ func (c *crew) operations(ctx context.Context) exitcode.Code {
 		if !more {
 			break
 		}
-		c.wg.Go(func() { stretch(false); c.work(ctx, first) })
+		c.wg.Go(func() { c.work(ctx, first) })
 	}
 	c.wg.Wait()
 	for _, g := range groups {
@@ -149,18 +148,6 @@ func (c *crew) tasks(ctx context.Context, groups *[]*prepared) iter.Seq[task] {
 				}
 			}
 		}
-	}
-}
-
-// stretch makes a new goroutine's stack as large as an operation needs it in one
-// step; growing by and by copies it each time. The frame alone does that: use is
-// false, so that nothing of it is touched.
-//
-//go:noinline
-func stretch(use bool) {
-	if use {
-		var room [8 << 10]byte
-		runtime.KeepAlive(&room)
 	}
 }
 
