@@ -14,11 +14,11 @@ const module = "github.com/bidehttp/bide"
 var allowed = map[string][]string{
 	"":                        {"cmd"},
 	"httpdate":                {},
-	"internal/tied":           {},
-	"retry":                   {"internal/tied"},
+	"retry":                   {"retry/tied"},
+	"retry/tied":              {},
 	"retry/httpretry":         {"retry", "httpdate"},
-	"retry/retrytest":         {"retry", "httpdate"},
-	"render":                  {"retry", "httpdate"},
+	"retry/retrytest":         {"retry"},
+	"render":                  {"retry"},
 	"render/rendertest":       {"render"},
 	"cmd/internal/auth":       {},
 	"cmd/internal/bounded":    {},
@@ -37,16 +37,16 @@ var allowed = map[string][]string{
 	"cmd/internal/request":    {"render", "cmd/internal/header", "cmd/internal/bounded", "cmd/internal/auth", "cmd/internal/exitcode", "retry"},
 	"cmd/internal/hsts":       {"cmd/internal/bounded"},
 	"cmd/internal/savefile":   {},
-	"cmd/internal/cookies":    {"cmd/internal/bounded", "cmd/internal/savefile", "cmd/internal/request", "httpdate"},
-	"cmd/internal/outfile":    {"cmd/internal/exitcode", "retry"},
+	"cmd/internal/cookies":    {"cmd/internal/bounded", "cmd/internal/savefile", "cmd/internal/request"},
+	"cmd/internal/outfile":    {"retry"},
 	"cmd/internal/transport":  {"cmd/internal/bounded", "cmd/internal/auth", "cmd/internal/exitcode", "retry", "retry/httpretry"},
-	"cmd/internal/wire":       {"internal/tied", "cmd/internal/transport", "cmd/internal/header", "cmd/internal/exitcode", "retry"},
+	"cmd/internal/wire":       {"cmd/internal/transport", "cmd/internal/header", "cmd/internal/exitcode", "retry", "retry/tied"},
 	"cmd/internal/flags":      {"cmd/internal/auth", "cmd/internal/bounded", "cmd/internal/checksum", "cmd/internal/configfile", "cmd/internal/urlglob", "cmd/internal/variables", "cmd/internal/exitcode", "retry"},
-	"cmd/internal/flags/gen":  {"cmd/internal/flags", "cmd"},
+	"cmd/internal/flags/gen":  {"cmd/internal/flags"},
 	"cmd/internal/mock":       {"cmd/internal/exitcode", "cmd/internal/savefile", "render", "retry/retrytest"},
 	"cmd/internal/plan":       {"render", "retry"},
 	"cmd/internal/simulate":   {"render", "retry", "retry/retrytest"},
-	"cmd/internal/exchange":   {"cmd/internal/header", "cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "internal/tied", "retry", "retry/httpretry", "httpdate"},
+	"cmd/internal/exchange":   {"cmd/internal/header", "cmd/internal/hsts", "cmd/internal/auth", "cmd/internal/request", "cmd/internal/transport", "cmd/internal/wire", "cmd/internal/cookies", "cmd/internal/outfile", "cmd/internal/exitcode", "retry", "retry/tied", "retry/httpretry", "httpdate"},
 	"cmd/internal/soak":       {}, // tests alone
 	"docs/comparison":         {"render"},
 	"testscripts":             {},
@@ -56,12 +56,13 @@ var allowed = map[string][]string{
 // pure lists the packages that stand on the standard library alone, without
 // net/http where that is promised.
 var pure = map[string][]string{
-	"httpdate":      {"net/http", "net"},
-	"internal/tied": {"net/http", "net"},
-	"retry":         {"net/http", "net"},
+	"httpdate":   {"net/http", "net"},
+	"retry":      {"net/http", "net"},
+	"retry/tied": {"net/http", "net"},
 }
 
-// TestImportDirections fails on an import that runs upward or sideways.
+// TestImportDirections fails on an import that runs upward or sideways, and on an
+// edge that nobody needs any more.
 func TestImportDirections(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
 	if err != nil {
@@ -77,6 +78,11 @@ func TestImportDirections(t *testing.T) {
 		}
 		for _, imported := range fields[1:] {
 			checkEdge(t, name, imported, edges)
+		}
+		for _, edge := range edges {
+			if !slices.Contains(fields[1:], module+"/"+edge) {
+				t.Errorf("%q no longer imports %q: take it off the list", name, edge)
+			}
 		}
 	}
 }

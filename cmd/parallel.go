@@ -11,9 +11,9 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/exchange"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/flags"
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // crew runs the operations of -Z side by side.

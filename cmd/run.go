@@ -21,9 +21,9 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/until"
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/render"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // run is what the operations of one command line share.

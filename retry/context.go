@@ -3,7 +3,7 @@ package retry
 import (
 	"context"
 
-	"github.com/bidehttp/bide/internal/tied"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // attemptContext is an attempt's: it has the engine as a value.

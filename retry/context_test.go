@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 	"github.com/bidehttp/bide/retry/retrytest"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // withCallers runs test under each kind of context that a caller may have.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/bidehttp/bide/httpdate"
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
 	"github.com/bidehttp/bide/retry/retrytest"
+	"github.com/bidehttp/bide/retry/tied"
 	"go.uber.org/goleak"
 )
 

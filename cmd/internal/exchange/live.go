@@ -10,8 +10,8 @@ import (
 	"github.com/bidehttp/bide/cmd/internal/outfile"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // What is read of a body that is given up (R9.1).

@@ -9,8 +9,8 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/cmd/internal/wire"
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // pacer holds a stream to a rate (--limit-rate): what came too early is waited

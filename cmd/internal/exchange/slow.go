@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bidehttp/bide/internal/tied"
 	"github.com/bidehttp/bide/retry"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // LowSpeed gives an attempt up that stays below Limit bytes a second for Time

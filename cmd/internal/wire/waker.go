@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bidehttp/bide/internal/tied"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 // waker ends what blocks on a connection when a context ends, by deadlines in

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/bidehttp/bide/internal/tied"
+	"github.com/bidehttp/bide/retry/tied"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,6 +1,10 @@
 // Package tied has a context that costs little to make and to drop: for many
 // short pieces of work, one within the other, most of which end before anybody
 // had to be told to stop.
+//
+// It is for programs that run many operations with package retry: below a Context,
+// Do makes the contexts of its attempts of this kind, too. Where that cost does not
+// matter, the standard library's contexts do the same.
 package tied
 
 import (
