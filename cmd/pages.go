@@ -53,10 +53,14 @@ type pagePart interface {
 }
 
 // perform runs what one URL asks for: one operation, or with --paginate one for
-// each page.
-func (r *run) perform(ctx context.Context, l *lane, g *prepared, j *job) exitcode.Code {
+// each page. err is why there is none.
+func (r *run) perform(ctx context.Context, l *lane, g *prepared, j *job, err error) exitcode.Code {
+	l.turn.within(ctx)
 	defer l.turn.give()
-	if g.Paginate {
+	switch {
+	case err != nil:
+		return r.refuseJob(ctx, &l.turn, g, j, err)
+	case g.Paginate:
 		return r.paginate(ctx, l, g, j)
 	}
 	return r.operate(ctx, l, g, j, nil)

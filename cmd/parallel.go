@@ -171,13 +171,9 @@ func (c *crew) work(ctx context.Context, first task) {
 	}()
 	t, more := first, true
 	for ; more; t, more = c.next() {
-		switch {
-		case ctx.Err() != nil:
-		case t.err != nil:
-			c.ended(c.run.refuseJob(ctx, t.group, &t.job, t.err))
-		default:
+		if ctx.Err() == nil {
 			c.tally(&c.running, 1)
-			c.ended(c.run.perform(ctx, l, t.group, &t.job))
+			c.ended(c.run.perform(ctx, l, t.group, &t.job, t.err))
 			c.tally(&c.running, -1)
 		}
 	}

@@ -89,6 +89,32 @@ func TestParallelTurn(t *testing.T) {
 	}
 }
 
+// TestParallelRefused: what -w says of an operation that never began waits for
+// standard output like everything else.
+func TestParallelRefused(t *testing.T) {
+	s := retrytest.Serve(t, "200 size=3MB stall=300ms")
+	for _, bad := range []string{"ftp://x/", s.URL + "/[", "http://a b/"} {
+		t.Run(bad, func(t *testing.T) {
+			env, stdout, stderr := testEnv("-q", "-s", "-Z", "-N", s.URL, "--next", "-d", "@-", "-w", "refused %{urlnum}\n", bad)
+			stdin, begun := io.Pipe() // the second group is there when the first writes
+			env.Stdin, env.Stdout = stdin, writerFunc(func(p []byte) (int, error) {
+				_ = begun.Close()
+				return stdout.Write(p)
+			})
+			if code := Main(t.Context(), env); code == 0 {
+				t.Errorf("exit 0: %s", stderr)
+			}
+			if out := stdout.String(); !strings.HasSuffix(out, "refused 1\n") || len(out) != 3_000_000+len("refused 1\n") {
+				t.Errorf("%d bytes, %q at their end: %s", len(out), out[max(len(out)-20, 0):], stderr)
+			}
+		})
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // TestParallelStatus: a terminal shows one line for the whole run, and no wait or
 // meter of its parts.
 func TestParallelStatus(t *testing.T) {

@@ -65,8 +65,8 @@ func (r *run) tellAll(ctx context.Context, g *prepared, code exitcode.Code, err 
 
 // refuseJob ends an operation whose globs cannot be read: one, however many it
 // would have been.
-func (r *run) refuseJob(ctx context.Context, g *prepared, j *job, err error) exitcode.Code {
-	op := &operation{run: r, index: j.index, group: g, given: j.URL}
+func (r *run) refuseJob(ctx context.Context, turn *stdoutTurn, g *prepared, j *job, err error) exitcode.Code {
+	op := &operation{run: r, index: j.index, num: j.num, group: g, given: j.URL, turn: turn}
 	return op.refuse(ctx, &j.URLArg, err)
 }
 

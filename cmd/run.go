@@ -226,12 +226,7 @@ func (r *run) group(ctx context.Context, group *flags.Group) (code exitcode.Code
 		if !r.pace(ctx) {
 			return signalCode(ctx), false
 		}
-		var got exitcode.Code
-		if err != nil {
-			got = r.refuseJob(ctx, g, &j, err)
-		} else {
-			got = r.perform(ctx, l, g, &j)
-		}
+		got := r.perform(ctx, l, g, &j, err)
 		if got == exitcode.OK {
 			if g.AsCurl {
 				code = got

@@ -33,7 +33,7 @@ func (r *run) refuseBadURLs(ctx context.Context) (code exitcode.Code, bad bool) 
 		g := newPrepared(&r.options.Groups[i])
 		for _, j.URLArg = range g.URLs {
 			if err := r.checkURL(g, &j); err != nil {
-				return r.refuseJob(ctx, g, &j, err), true
+				return r.refuseJob(ctx, nil, g, &j, err), true
 			}
 		}
 	}

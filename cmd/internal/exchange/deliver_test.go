@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
 	"github.com/bidehttp/bide/cmd/internal/outfile"
+	"github.com/bidehttp/bide/cmd/internal/request"
 	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 	"github.com/bidehttp/bide/retry/retrytest"
@@ -202,6 +204,52 @@ func TestDeliverErrors(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	})
+}
+
+// zeros is a body without an end.
+type zeros struct{}
+
+func (zeros) Open() (io.ReadCloser, int64, error) { return zeros{}, 1 << 40, nil }
+func (zeros) Replay() error                       { return nil }
+func (zeros) Close() error                        { return nil }
+func (zeros) Read(p []byte) (int, error)          { clear(p); return len(p), nil }
+
+// TestDiscardOvertaken: R9.1 of a success that came before the request's body was
+// out: nothing waits for its end.
+func TestDiscardOvertaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		<-over
+		_ = c.Close()
+	}()
+	defer func() { close(over); _ = l.Close(); <-served }()
+	tpl := template(t, "PUT", "http://"+l.Addr().String(), "")
+	tpl.Body, tpl.Headers = zeros{}, []request.HeaderLine{{Name: "Expect", Remove: true}}
+	op := operation(client(t, retry.SystemClock(), transport.Settings{}), tpl)
+	r, o := op.Attempt(t.Context(), 1)
+	if o.Err != nil || !r.live.resp.Body.Sending() {
+		t.Fatalf("%+v", o)
+	}
+	began := time.Now()
+	r.Discard()
+	if took := time.Since(began); took >= drainWithin {
+		t.Errorf("it took %v", took)
+	}
+	op.Client.drains.wg.Wait()
+	if took := time.Since(began); took > 10*drainWithin {
+		t.Errorf("the drain took %v", took)
+	}
 }
 
 func TestMaxFileSize(t *testing.T) {

@@ -119,10 +119,14 @@ func (r *Response) Discard() {
 	}
 }
 
-// atHand reports whether the whole body is in the reader's buffer already.
+// atHand reports whether the whole body is in the reader's buffer already, and
+// nothing else is to be waited for at its end.
 func (l *live) atHand() bool {
-	if l.resp.Body.Reusable() {
+	switch {
+	case l.resp.Body.Reusable():
 		return true
+	case l.resp.Body.Sending():
+		return false
 	}
 	n := l.r.Length
 	return l.conn.Buf != nil && n >= 0 && int64(l.conn.Buf.Buffered()) >= n

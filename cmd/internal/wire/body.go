@@ -33,8 +33,11 @@ type source interface {
 	uploaded() int64
 	// cut reports that the upload, if there is one, has ended short of its end.
 	cut() bool
+	// sending reports that the upload, if there is one, goes on.
+	sending() bool
 	timing() Timing
-	// readUntil ends a read at t; the zero time takes that back.
+	// readUntil ends a read, and the wait for an upload at the body's end, at t; the
+	// zero time takes that back.
 	readUntil(t time.Time)
 	close(whole bool) error
 	size() int64 // a hint for the copy's buffer: bytes left, -1 unknown
@@ -164,6 +167,10 @@ func (b *Body) Uploaded() int64 { return b.src.uploaded() }
 // Overtook reports of a body that is over that the request's body did not go
 // out whole: the answer ended it, or what broke once the answer was there.
 func (b *Body) Overtook() bool { return b.err == io.EOF && b.src.cut() }
+
+// Sending reports that a success came before the request's body was out, which
+// goes on: the end of this body waits for that.
+func (b *Body) Sending() bool { return b.src.sending() }
 
 // Timing is Response.Timing brought up to date: it differs, once the body is
 // over, where the answer came before the upload's end.

@@ -166,6 +166,8 @@ func (f *flight1) uploaded() int64 {
 
 func (f *flight1) cut() bool { return f.up != nil && !f.up.whole() }
 
+func (f *flight1) sending() bool { return f.up.runs() }
+
 func (f *flight1) timing() Timing { return f.figures() }
 
 func (f *flight1) trailer() ([]Field, string) {
@@ -181,6 +183,7 @@ func (f *flight1) trailer() ([]Field, string) {
 
 func (f *flight1) readUntil(t time.Time) {
 	if !f.ended {
+		f.up.waitUntil(t)
 		f.wake.readBy(t)
 	}
 }

@@ -159,7 +159,7 @@ func (st *stream) finish(err error) error {
 // resets the stream: with NO_ERROR it wants no more of it (RFC 9113 §8.1).
 func (st *stream) outlive() {
 	defer st.abandon()
-	for st.up.failure() == nil && !st.up.whole() {
+	for st.up.failure() == nil && !st.up.whole() && !st.up.late() {
 		st.wake.readBy(time.Now().Add(20 * time.Millisecond))
 		_, err := st.c.Buf.Peek(9)
 		if st.ctx.Err() != nil || err != nil && !isTimeout(err) {
@@ -213,11 +213,14 @@ func (st *stream) uploaded() int64 {
 
 func (st *stream) cut() bool { return st.up != nil && !st.up.whole() }
 
+func (st *stream) sending() bool { return st.up.runs() }
+
 func (st *stream) timing() Timing { return st.figures() }
 
 // readUntil ends a read; a frame that it cuts in two leaves the session broken.
 func (st *stream) readUntil(t time.Time) {
 	if !st.done {
+		st.up.waitUntil(t)
 		st.wake.readBy(t)
 	}
 }

@@ -35,9 +35,6 @@ func (f *flight3) size() int64 { return f.left }
 
 // finish settles the end.
 func (f *flight3) finish(err error) error {
-	if f.late != nil {
-		f.late.Stop()
-	}
 	if err == io.EOF {
 		f.whole = true
 		if f.up != nil && !f.up.stop.Load() {
@@ -92,6 +89,8 @@ func (f *flight3) outlive() error {
 }
 
 func (f *flight3) cut() bool { return f.up != nil && f.up.end.Load() == 0 }
+
+func (f *flight3) sending() bool { return f.cut() && !f.up.stop.Load() }
 
 func (f *flight3) reusable() bool {
 	return f.whole && f.s.Usable() && (f.up == nil || f.up.stop.Load() || f.up.end.Load() > 0)

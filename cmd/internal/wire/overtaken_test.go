@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
+	"github.com/bidehttp/bide/cmd/internal/transport"
 	"github.com/bidehttp/bide/retry"
 )
 
@@ -138,6 +139,43 @@ func TestR2_2b(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	})
+}
+
+// TestDrainOvertaken: a body that is given up does not wait for the end of an
+// upload that it overtook.
+func TestDrainOvertaken(t *testing.T) {
+	over := make(chan struct{})
+	p1 := serve(t, func(c *net.TCPConn, br *bufio.Reader) {
+		readHead(br)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		<-over
+	})
+	p2 := serve2(t, func(p *h2peer) {
+		id := p.request(false)
+		p.head(id, false, ":status", "200")
+		_ = p.WriteData(id, true, []byte("ok"))
+		<-over
+	})
+	defer close(over)
+	for name, dial := range map[string]func() *transport.Conn{"1": p1.dial, "2": p2.dial2} {
+		t.Run(name, func(t *testing.T) {
+			r := request("PUT")
+			r.Body, r.Length = zeros{}, 1<<40
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			resp, _, err := roundTrip(ctx, dial(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !resp.Body.Sending() || resp.Body.Drain(64<<10, 50*time.Millisecond) || resp.Body.Sending() {
+				t.Errorf("drained, or sending still: %v", resp.Body.Sending())
+			}
+			_ = resp.Body.Close()
+			if ctx.Err() != nil {
+				t.Error("it took until the end of the context")
+			}
+		})
+	}
 }
 
 // TestR2_2b2 is the same on HTTP/2 (RFC 9113 §8.1).

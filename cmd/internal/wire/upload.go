@@ -33,6 +33,8 @@ type upload struct {
 	done    chan struct{}
 	err     error // valid after done
 
+	until time.Time // its wait is over then; zero: it has no end of its own
+
 	mu       sync.Mutex
 	answered bool // the final head is there
 }
@@ -157,13 +159,42 @@ func (u *upload) abandon() {
 // counts as blocked: a file answers sooner, a silent pipe never does.
 const readGrace = 20
 
-// wait waits for the upload's end or the context's.
-func (u *upload) wait() {
+// runs reports that the upload goes on; there may be none.
+func (u *upload) runs() bool {
+	if u == nil || u.stop.Load() {
+		return false
+	}
 	select {
 	case <-u.done:
-	case <-u.f.ctx.Done():
-		u.abandon()
+		return false
+	default:
+		return true
 	}
+}
+
+// waitUntil bounds the wait for the upload's end; the zero time takes that back.
+func (u *upload) waitUntil(t time.Time) {
+	if u != nil {
+		u.until = t
+	}
+}
+
+// late reports that the upload is not waited for any longer.
+func (u *upload) late() bool { return !u.until.IsZero() && !time.Now().Before(u.until) }
+
+// wait waits for the upload's end, the context's, or as long as waitUntil says.
+func (u *upload) wait() {
+	var late <-chan time.Time
+	if !u.until.IsZero() {
+		late = time.After(time.Until(u.until))
+	}
+	select {
+	case <-u.done:
+		return
+	case <-late:
+	case <-u.f.ctx.Done():
+	}
+	u.abandon()
 }
 
 // read fills p from the body.
