@@ -45,7 +45,6 @@ var deliberateDifferences = map[string]deliberate{
 	"w-file-missing":     {"requests, exit code, stdout, stderr", "a file that cannot be read"},
 	"T-missing":          {"stderr", "a file that cannot be read"},
 	"netrc-file-missing": {"requests, exit code, stdout, stderr", "a file that cannot be read"},
-	"config-missing":     {"stderr", "a file that cannot be read"},
 	"b-file-missing":     {"stderr", "a file that cannot be read"},
 
 	"c-unwritable": {"exit code, stderr", "a file that cannot be written"},
@@ -60,7 +59,7 @@ var deliberateDifferences = map[string]deliberate{
 	"H-space-name":          {"requests, exit code, stdout, stderr", "header lines that are none"},
 	"parsing-unicode-quote": {"requests, exit code, stdout, stderr", "header lines that are none"},
 
-	"config-stdin": {"requests, exit code, stdout, stderr", "unknown options in a config file"},
+	"config-stdin": {"requests, exit code, stdout, stderr", "what is wrong in a config file"},
 
 	"connect-to-bad":           {"requests, exit code, stdout, stderr", "malformed `--connect-to`, `--cert-type`"},
 	"cert-type-bad":            {"exit code, stderr", "malformed `--connect-to`, `--cert-type`"},
@@ -91,9 +90,9 @@ var deliberateDifferences = map[string]deliberate{
 
 	"L-ftp": {"exit code, stderr", "other protocols"},
 
-	"parsing-two-methods":  {"stderr", "error and warning texts"},
-	"parsing-head-upload":  {"stderr", "error and warning texts"},
-	"parsing-post-upload":  {"stderr", "error and warning texts"},
+	"parsing-abbreviated":  {"stderr", "errors of usage"},
+	"local-port-bad":       {"stderr", "errors of usage"},
+	"tls-max-bad":          {"stderr", "errors of usage"},
 	"parsing-empty-o":      {"stderr", "error and warning texts"},
 	"O-no-name":            {"requests, exit code, stderr, files", "`-O` and a URL without a file name"},
 	"O-slash":              {"requests, exit code, stderr, files", "`-O` and a URL without a file name"},
@@ -120,8 +119,6 @@ var deliberateDifferences = map[string]deliberate{
 	"F-content-type-empty": {"requests", "a multipart boundary"},
 	"F-quoted-printable":   {"requests", "a multipart boundary"},
 	"F-missing":            {"stderr", "a file that cannot be read"},
-	"F-and-d":              {"stderr", "error and warning texts"},
-	"F-and-T":              {"stderr", "error and warning texts"},
 	"F-and-I":              {"stderr", "error and warning texts"},
 	"F-bad-name":           {"stderr", "error and warning texts"},
 	"F-bad-type":           {"stderr", "error and warning texts"},

@@ -59,12 +59,11 @@ var volatile = rules(
 	`(cnonce|response)="[^"]*"`, `$1="X"`,
 )
 
-// ofStderr takes out where to find help (we have one line, and our own
-// documentation), and what of -v is the library's own talk and not the
+// ofStderr takes out where to find help (we have our own documentation), and what of -v is the library's own talk and not the
 // protocol's; URL errors are in the words of curl 8.
 var ofStderr = rules(
 	`URL rejected: [^;\n]*`, "URL using bad/illegal format or missing URL",
-	`(?m)^curl: try '.*\n`, "",
+	`(?m)^curl: try '.*\n`, "curl: try 'curl --help' for more information\n",
 	`(?s)More details here: https.*web page mentioned above\.\n`, "",
 	`(?m)^[{}] \[.*\n`, "",
 	`(?m)^\* (Found bundle|Can not multiplex|Ignoring the response-body|Server auth using|Mark bundle|allocate connect|Added .* to DNS|Hostname .* was found|HTTP 1\.|no chunk, no close|CONNECT phase completed|Please rewind|Signaling end|We are completely uploaded).*\n`, "",
@@ -108,7 +107,7 @@ func (n normaliser) stderr(s string) string {
 		// The installed curl's words in those of curl 8, which are ours.
 		" not supported or disabled in libcurl", " not supported",
 		" disabled in redirect", " not supported", "\" disabled", "\" not supported",
-		"no URL specified!", "no URL specified",
+		"no URL specified!", "(2) no URL specified",
 		"The file name argument", "The filename argument",
 		"* Switch to ", "* Switch from POST to ",
 		"Could not resolve host: abc.onion", "Not resolving .onion address (RFC 7686)",

@@ -43,7 +43,8 @@ func badForm(err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
-	return &flags.UsageError{Message: "option -F: is badly used here; " + bad.Reason, Code: bad.Code}
+	const use = "option -F: is badly used here"
+	return &flags.UsageError{Message: use + "; " + bad.Reason, Lines: []string{bad.Reason, use}, Code: bad.Code, Option: true}
 }
 
 // takeContentType takes a Content-Type line of -H out of the headers: a form

@@ -85,16 +85,39 @@ func (r *run) refuse(ctx context.Context, err error) exitcode.Code {
 	if !r.console.errors && !aboutOptions(err, code) {
 		return code
 	}
-	text := r.redactor.Text(err.Error())
 	var place *urlglob.Error
 	if errors.As(err, &place) {
-		text = r.pointAt(place)
+		r.console.live.Println(refusalLine(err, code, r.pointAt(place)))
+		return code
 	}
-	if r.console.curl && place == nil {
-		text = render.Cause(text)
-	}
-	r.console.live.Println(refusalLine(err, code, text))
+	r.console.live.Println(refusal(err, code, func(text string) string {
+		if text = r.redactor.Text(text); r.console.curl {
+			return render.Cause(text)
+		}
+		return text
+	}))
 	return code
+}
+
+// refusal is what is said of an error before any request: in as many lines as
+// curl's, with a hint before it names the help, or in one.
+func refusal(err error, code exitcode.Code, safe func(string) string) string {
+	var usage *flags.UsageError
+	switch {
+	case !errors.As(err, &usage) || usage.Lines == nil && !usage.Warning:
+		return refusalLine(err, code, safe(err.Error()))
+	case usage.Warning:
+		return render.Warning(safe(usage.Message), 0)
+	}
+	var b strings.Builder
+	say := func(text string) { b.WriteString(render.ErrorLine(0, safe(text)) + "\n") }
+	for _, line := range usage.Lines {
+		say(line)
+	}
+	if usage.Hint != "" {
+		say(usage.Hint)
+	}
+	return b.String() + render.ErrorLine(0, "try 'bide --help' for more information")
 }
 
 // refusalLine is the line for an error before any request. As in curl, what is

@@ -96,32 +96,11 @@ func requests(ctx context.Context, env Env, parse parser, help string) exitcode.
 	return r.close(code)
 }
 
-// reportUsage prints the one line of an error that stopped the run before any request.
+// reportUsage prints an error that stopped the run before any request.
 func reportUsage(ctx context.Context, env Env, err error) exitcode.Code {
 	code := refusalCode(ctx, err)
-	var usage *flags.UsageError
-	if errors.As(err, &usage) && usage.AsCurl {
-		refuseAsCurl(env, usage)
-		return code
-	}
-	fmt.Fprintln(env.Stderr, refusalLine(err, code, (&render.Redactor{}).Text(err.Error()))) // a URL may stand where a value should
+	fmt.Fprintln(env.Stderr, refusal(err, code, (&render.Redactor{}).Text)) // a URL may stand where a value should
 	return code
-}
-
-// refuseAsCurl says it in as many lines as curl does.
-func refuseAsCurl(env Env, err *flags.UsageError) {
-	if err.Detail != "" {
-		fmt.Fprintln(env.Stderr, render.ErrorLine(0, err.Detail))
-	}
-	text := render.Cause((&render.Redactor{}).Text(err.Message))
-	if err.Warning {
-		fmt.Fprintln(env.Stderr, render.Warning(text, 0))
-		return
-	}
-	fmt.Fprintln(env.Stderr, refusalLine(err, err.Code, text))
-	if err.Option || err.Code == exitcode.Usage {
-		fmt.Fprintln(env.Stderr, render.ErrorLine(0, "try 'bide --help' for more information"))
-	}
 }
 
 func parseEnv(env Env) flags.Env {

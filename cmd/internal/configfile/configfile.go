@@ -58,23 +58,8 @@ var (
 // curl's: a flag with or without its dashes; then blanks, "=" or ":"; then a value, in
 // double quotes (with \\ \" \t \n \r \v) or without (it ends at a blank). Lines
 // that start with "#" are comments. Where curl would drop part of a line
-// with a warning, or none, Parse refuses it.
+// without a word, Parse refuses it.
 func Parse(r io.Reader, name string) ([]Entry, error) {
-	entries, err := ParseAsCurl(r, name)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if e.Spaced {
-			return nil, &Error{name, e.Line, errUnquoted}
-		}
-	}
-	return entries, nil
-}
-
-// ParseAsCurl is Parse, but a value without quotes may have blanks in it: it ends
-// there, and Entry.Spaced is set.
-func ParseAsCurl(r io.Reader, name string) ([]Entry, error) {
 	var entries []Entry
 	scanner := bufio.NewScanner(bounded.Reader(r, bounded.Text))
 	scanner.Buffer(nil, maxLine)

@@ -54,34 +54,56 @@ func TestCurlrc(t *testing.T) {
 	}
 }
 
-// TestAsCurlRefusals: what --as-curl changes of what is refused, and how.
-func TestAsCurlRefusals(t *testing.T) {
-	files := map[string]string{"bad": "no-such-flag", "help": "-h", "spaced": "data = a b", "next": "--next\ndata = a\nurl = u"}
+// TestUsageLines: what curl has words for is said in as many lines as there.
+func TestUsageLines(t *testing.T) {
+	files := map[string]string{
+		"bad": "no-such-flag", "own": "attempts = 0", "help": "-h", "spaced": "data = a b", "wide": "max-time = 5 m", "next": "--next\ndata = a\nurl = u",
+		"var": "variable = %MISSING", "bare": "data", "more": "silent = x", "number": "max-redirs = x", "expand": "expand-data = {{a:nonsense}}",
+	}
+	const both = "You must select either --fail or --fail-with-body, not both."
+	const inFile = "|option -K: error encountered when reading a file"
 	for _, c := range []struct {
-		args   string
-		code   exitcode.Code
-		detail string
-		text   string
+		args        string
+		code        exitcode.Code
+		lines, hint string
 	}{
-		{"--as-curl -f --fail-with-body u", exitcode.Usage, "", "You must select either --fail or --fail-with-body, not both."},
-		{"--as-curl -K bad u", exitcode.Input, "", "no-such-flag"},
-		{"-K bad u", exitcode.Usage, "", "no-such-flag"},
-		{"--as-curl -K none u", exitcode.Input, "cannot read config from 'none'", "option -K: error encountered when reading a file"},
-		{"--as-curl -K help", exitcode.Usage, "", "no URL specified"},
-		{"--as-curl -I --next u", exitcode.Usage, "missing URL before --next", "option --next: is badly used here"},
-		{"--as-curl -T f -d x u", exitcode.Usage, "", "You can only select one HTTP request method! You asked for both PUT (-T, --upload-file) and POST (-d, --data)."},
-		{"-K spaced u", exitcode.Usage, "", "double quotes"},
+		{"--as-curl -f --fail-with-body u", exitcode.Usage, both + "|option --fail-with-body: is badly used here", ""},
+		{"-K bad u", exitcode.Input, "bad:1: 'no-such-flag' is unknown" + inFile, ""},
+		{"-K none u", exitcode.Input, "cannot read config from 'none'" + inFile, ""},
+		{"-K own u", exitcode.Usage, "", ""},
+		{"-K wide u", exitcode.Usage, "", ""},
+		{"-K bare u", exitcode.Input, "bare:1: 'data' requires parameter" + inFile, ""},
+		{"-K more u", exitcode.Input, "more:1: 'silent' had unsupported trailing garbage" + inFile, ""},
+		{"-K number u", exitcode.Input, "number:1: 'max-redirs' expected a proper numerical parameter" + inFile, ""},
+		{"-K var u", exitcode.Input, "var:1: 'variable' is badly used here" + inFile, "variable MISSING: it is not set in the environment; %MISSING=TEXT gives a default"},
+		{"-K expand u", exitcode.Usage, "", ""},
+		{"--as-curl -K help", exitcode.Usage, "(2) no URL specified", ""},
+		{"-I --next u", exitcode.Usage, "missing URL before --next|option --next: is badly used here", ""},
+		{"-m soon u", exitcode.Usage, "option -m: expected a proper numerical parameter", ""},
+		{"--max-time soon u", exitcode.Usage, "option --max-time: expected a proper numerical parameter", ""},
+		{"u --no-such-flag", exitcode.Usage, "option --no-such-flag: is unknown", ""},
+		{"u --hedaer x", exitcode.Usage, "option --hedaer: is unknown", "did you mean --header?"},
+		{"u -o", exitcode.Usage, "option -o: requires parameter", ""},
+		{"--no-data u", exitcode.Usage, "option --no-data: used '--no-' for option that isn't a boolean", ""},
+		{"-C 4 --no-clobber -o f u", exitcode.Usage, "--continue-at is mutually exclusive with --no-clobber|option --no-clobber: is badly used here", ""},
+		{"--attempts 0 u", exitcode.Usage, "", ""},
+		{"-T f -d x u", exitcode.Usage, "", ""},
 	} {
 		u := usage(t, world(nil, files), strings.Fields(c.args)...)
-		if u.Code != c.code || u.Detail != c.detail || !strings.Contains(u.Message, c.text) || u.AsCurl != strings.Contains(c.args, "--as-curl") {
-			t.Errorf("%s: %d %q %q", c.args, u.Code, u.Detail, u.Message)
+		if lines := strings.Join(u.Lines, "|"); u.Code != c.code || lines != c.lines || u.Hint != c.hint {
+			t.Errorf("%s: %d %q %q", c.args, u.Code, lines, u.Hint)
 		}
 	}
-	o := mustParse(t, world(nil, files), "--as-curl", "-K", "spaced", "-s", "u")
+}
+
+// TestUnquotedBlanks: a value ends there with a warning, unless -s stands before it.
+func TestUnquotedBlanks(t *testing.T) {
+	files := map[string]string{"spaced": "data = a b", "next": "--next\ndata = a\nurl = u"}
+	o := mustParse(t, world(nil, files), "-K", "spaced", "-s", "u")
 	if got := o.Groups[0].Data[0].Value; got != "a" || len(o.Global.Notes) != 2 {
 		t.Errorf("data %q, notes %q", got, o.Global.Notes)
 	}
-	o = mustParse(t, world(nil, files), "--as-curl", "-s", "-K", "spaced", "u")
+	o = mustParse(t, world(nil, files), "-s", "-K", "spaced", "u")
 	if len(o.Global.Notes) != 0 {
 		t.Errorf("-s stands before them: %q", o.Global.Notes)
 	}

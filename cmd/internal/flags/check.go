@@ -57,28 +57,24 @@ func (p *parser) checkMethods() error {
 	form := len(p.g.Form) > 0
 	switch {
 	case form && data:
-		return p.onlyOne("POST (-d, --data)", "multipart formpost (-F, --form)", "")
+		return onlyOne("POST (-d, --data)", "multipart formpost (-F, --form)")
 	case form && upload:
-		return p.onlyOne("PUT (-T, --upload-file)", "multipart formpost (-F, --form)", "-X PUT -F sends a form by PUT")
+		return onlyOne("PUT (-T, --upload-file)", "multipart formpost (-F, --form)")
 	case form && p.g.Head:
-		return p.onlyOne("multipart formpost (-F, --form)", "HEAD (-I, --head)", "")
+		return onlyOne("multipart formpost (-F, --form)", "HEAD (-I, --head)")
 	case data && upload:
-		return p.onlyOne("PUT (-T, --upload-file)", "POST (-d, --data)", "-X PUT -d sends data by PUT")
+		return onlyOne("PUT (-T, --upload-file)", "POST (-d, --data)")
 	case data && p.g.Head && !p.g.Get:
-		return p.onlyOne("POST (-d, --data)", "HEAD (-I, --head)", "-G puts the data into the query")
+		return onlyOne("POST (-d, --data)", "HEAD (-I, --head)")
 	case upload && p.g.Head:
-		return p.onlyOne("PUT (-T, --upload-file)", "HEAD (-I, --head)", "")
+		return onlyOne("PUT (-T, --upload-file)", "HEAD (-I, --head)")
 	}
 	return nil
 }
 
-// onlyOne refuses two kinds of request in curl's words, with a hint if there is one.
-func (p *parser) onlyOne(asked, other, hint string) *UsageError {
-	text := "You can only select one HTTP request method! You asked for both " + asked + " and " + other + "."
-	if hint != "" && !p.curlsWords {
-		text = text[:len(text)-1] + "; " + hint
-	}
-	u := usagef("%s", text)
+// onlyOne refuses two kinds of request in curl's words.
+func onlyOne(asked, other string) *UsageError {
+	u := usagef("You can only select one HTTP request method! You asked for both %s and %s.", asked, other)
 	u.Warning = true
 	return u
 }

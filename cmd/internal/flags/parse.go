@@ -27,8 +27,7 @@ type Env struct {
 	Stdin io.Reader
 }
 
-// UsageError is a command line that cannot be run: one clear line and the exit
-// code. It never holds a secret, and control characters in it are escaped.
+// UsageError is a command line that cannot be run: why, and the exit code. It never holds a secret, and control characters in it are escaped.
 type UsageError struct {
 	Message string
 	Code    exitcode.Code
@@ -36,11 +35,11 @@ type UsageError struct {
 	Option bool
 	// Warning: curl calls it one, though it ends the run.
 	Warning bool
-	// Detail is what curl says on a line of its own before it; Message has it too,
-	// after a semicolon.
-	Detail string
-	// AsCurl: the command line asked for --as-curl, so for curl's words alone.
-	AsCurl bool
+	// Lines are what curl's tool says of it, line by line, before it names its help.
+	// nil: it has no words for it, and Message is all there is to say.
+	Lines []string
+	// Hint is what bide adds on a line of its own; Message has it, too.
+	Hint string
 }
 
 func (e *UsageError) Error() string { return e.Message }
@@ -92,18 +91,11 @@ type parser struct {
 // name, and nothing else. The error is a *UsageError. Options share no memory
 // with args, so that ScrubArgs can overwrite those afterwards.
 func Parse(args []string, env Env) (*Options, error) {
-	o, err := newParser(env).parse(args)
-	if u, ok := err.(*UsageError); ok { //nolint:errorlint // as parse makes it
-		u.AsCurl = asksForCurl(args)
-	}
-	return o, err
+	return newParser(env).parse(args)
 }
 
-// asksForCurl is known before anything is parsed, so that errors can be in curl's words.
-func asksForCurl(args []string) bool { return slices.Contains(args, "--as-curl") }
-
 func (p *parser) parse(args []string) (*Options, error) {
-	p.curlsWords = asksForCurl(args)
+	p.curlsWords = slices.Contains(args, "--as-curl")
 	tokens, stop, err := p.prepare(args)
 	if err != nil {
 		return nil, err
@@ -258,24 +250,7 @@ func (p *parser) apply(f *Flag, text string, neg bool) error {
 	if u, ok := err.(*UsageError); ok { //nolint:errorlint // a complete message, made below
 		return u
 	}
-	var unreadable bool
-	if _, unreadable = err.(inputError); unreadable { //nolint:errorlint // as open returns it
-		err = fmt.Errorf("%s; %w", notReadable, err)
-	}
-	if !unreadable && !inCurlsWords(err) {
-		err = fmt.Errorf("%s; %w", badUse, err)
-	}
-	u := usagef("%s: %v", p.nameFor(f), err)
-	u.Option = true
-	if shown := p.spelled[f]; p.src == srcFlag && shown != "" {
-		u = optionf(shown, "%v", err)
-	}
-	if unreadable {
-		u.Code = exitcode.Input
-		if f.Name == "config" {
-			u.Detail = "cannot read config from '" + printable(text) + "'"
-		}
-	}
+	u := p.misused(f, text, err)
 	if f.Name == "proto-default" {
 		u.Code = exitcode.BadProtocol
 	}

@@ -125,7 +125,7 @@ func (w *walker) long(text string) error {
 // separate takes the next argument as f's value.
 func (w *walker) separate(f *Flag, name, shown string) error {
 	if w.i+1 >= len(w.args) {
-		return optionf(shown, "requires parameter; %s %s", shown, f.Arg)
+		return optionError(shown, noParameter, "")
 	}
 	w.i++
 	value := w.args[w.i]
@@ -174,7 +174,7 @@ func (w *walker) short(a string) error {
 		if f == nil {
 			if name, _, _ := strings.Cut(a[1:], "="); j == 1 && len(name) > 1 {
 				if long, _ := w.p.lookup(name); long != nil {
-					return optionf("-"+letter, "is unknown; did you mean --%s?", name)
+					return optionError("-"+letter, unknown, "did you mean --"+name+"?")
 				}
 			}
 			return w.p.unknownShort(letter, a[1:j])

@@ -226,7 +226,9 @@ func (p *parser) flushPositional() error {
 // finishURLs checks that there is something to do, and drops outputs without a URL.
 func (p *parser) finishURLs() error {
 	if p.urls == 0 {
-		return usagef("no URL specified; bide -h shows what can be")
+		u := usagef("no URL specified")
+		u.Lines = []string{"(2) no URL specified"}
+		return u
 	}
 	if p.uploads > p.urls {
 		return usagef("more files to upload (-T) than URLs")
@@ -291,7 +293,11 @@ func durExpect100(p *parser) *time.Duration { return &p.g.Expect100Timeout }
 func setFail(p *parser, mode string, on bool) error {
 	switch {
 	case on && p.g.AsCurl && p.g.Fail != "" && p.g.Fail != mode:
-		return usagef("You must select either --fail or --fail-with-body, not both.")
+		name := "fail"
+		if mode == FailWithBody {
+			name = "fail-with-body"
+		}
+		return p.misuse(name, "You must select either --fail or --fail-with-body, not both.")
 	case on:
 		p.g.Fail = mode
 	case p.g.Fail == mode:

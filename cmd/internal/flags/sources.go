@@ -143,8 +143,9 @@ func setConfig(p *parser, name string) error {
 	err = p.readConfig(r, name)
 	p.depth--
 	p.src, p.where = src, where
-	if u, ok := err.(*UsageError); ok && p.g.AsCurl { //nolint:errorlint // as readConfig returns it
-		u.Code = exitcode.Input
+	if u, ok := err.(*UsageError); ok && u.Lines != nil && src == srcFlag { //nolint:errorlint // as readConfig returns it
+		u.Code, u.Option = exitcode.Input, true // as curl 8: what is wrong in the file is wrong with the file
+		u.Lines = append(u.Lines, "option "+p.shown("config")+": "+notReadable)
 	}
 	return err
 }
@@ -160,11 +161,7 @@ func (p *parser) entries(r io.ReadCloser, name string) error {
 	if name == "-" {
 		shown = "standard input"
 	}
-	parse := configfile.Parse
-	if p.curlsWords {
-		parse = configfile.ParseAsCurl
-	}
-	entries, err := parse(r, shown)
+	entries, err := configfile.Parse(r, shown)
 	r.Close() //nolint:errcheck // read only
 	if err != nil {
 		return usagef("%s", printable(err.Error()))
@@ -173,14 +170,27 @@ func (p *parser) entries(r io.ReadCloser, name string) error {
 	p.g.URLs = slices.Grow(p.g.URLs, countURLs(entries))
 	for _, e := range entries {
 		p.where.line = e.Line
-		if e.Spaced {
-			p.note("%s: warning: '%s' uses unquoted whitespace", p.where, printable(e.Name))
-			p.note("This may cause side-effects. Consider using double quotes?")
+		if err := p.spaced(e); err != nil {
+			return err
 		}
 		if err := p.entry(e); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// spaced warns, as curl does, that a value without quotes ends at its first blank.
+// What says how requests are repeated is refused: "5 m" is no 5 seconds.
+func (p *parser) spaced(e configfile.Entry) error {
+	if !e.Spaced {
+		return nil
+	}
+	if f, _ := p.lookup(e.Name); !e.Short && f != nil && (f.Own || f.check != nil) {
+		return usagef("%s: a value with spaces must stand in double quotes", p.where)
+	}
+	p.note("%s: warning: '%s' uses unquoted whitespace", p.where, printable(e.Name))
+	p.note("This may cause side-effects. Consider using double quotes?")
 	return nil
 }
 
@@ -211,11 +221,11 @@ func (p *parser) entry(e configfile.Entry) error {
 			return p.entryFlag(f, neg, e.Value, e.HasValue)
 		}
 		if f = p.lookupExpand(e.Name); f == nil {
-			return p.at(p.unknownLong(e.Name))
+			return p.at(e.Name, p.unknownLong(e.Name))
 		}
 		value, err := p.expand(f, e.Value)
 		if err != nil {
-			return p.at(err)
+			return p.at(e.Name, err)
 		}
 		return p.entryFlag(f, false, value, e.HasValue)
 	}
@@ -223,7 +233,7 @@ func (p *parser) entry(e configfile.Entry) error {
 		letter := e.Name[i : i+1]
 		f := p.letter(letter)
 		if f == nil {
-			return p.at(p.unknownShort(letter, ""))
+			return p.at(letter, p.unknownShort(letter, ""))
 		}
 		last := i == len(e.Name)-1
 		if f.Kind == Value && !last {
@@ -236,9 +246,13 @@ func (p *parser) entry(e configfile.Entry) error {
 	return nil
 }
 
-// at puts the place in a config file before a message.
-func (p *parser) at(err error) error {
-	return usagef("%s: %v", p.where, err)
+// at puts the place in a config file before what is wrong with an option there.
+func (p *parser) at(name string, err error) error {
+	u := usagef("%s: %v", p.where, err)
+	if old, ok := err.(*UsageError); ok && old.Lines != nil { //nolint:errorlint // as it was made
+		u.Lines, u.Hint = []string{p.where.says(name, unknown)}, old.Hint
+	}
+	return u
 }
 
 func (p *parser) entryFlag(f *Flag, neg bool, value string, has bool) error {
@@ -248,9 +262,9 @@ func (p *parser) entryFlag(f *Flag, neg bool, value string, has bool) error {
 	case f.Name == "help" || f.Name == "version":
 		return usagef("%s: %s belongs on the command line", p.where, f.Name)
 	case f.Kind == Value && !has:
-		return usagef("%s: %s needs a value", p.where, f.Name)
+		return p.misplaced(f, noParameter)
 	case f.Kind != Value && has:
-		return usagef("%s: %s takes no value", p.where, f.Name)
+		return p.misplaced(f, trailing)
 	}
 	if has {
 		p.noteQuote(f, value)

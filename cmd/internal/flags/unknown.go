@@ -81,10 +81,7 @@ func (p *parser) unknownLong(name string) *UsageError {
 	positive, negated := strings.CutPrefix(name, "no-")
 	if negated {
 		if f, _ := p.lookup(positive); f != nil {
-			if f.Kind == Value {
-				return optionf("--"+name, "%s; --%s takes a value", notBoolean, positive)
-			}
-			return optionf("--"+name, "%s; --%s is one choice of several", notBoolean, positive)
+			return optionError("--"+name, notBoolean, "")
 		}
 	}
 	if long := curlOnlyName(name, ""); long != "" {
@@ -94,54 +91,12 @@ func (p *parser) unknownLong(name string) *UsageError {
 		return bideHasNo("--"+name, positive)
 	}
 	if len(name) == 1 && p.letter(name) != nil {
-		return optionf("--"+name, "is unknown; did you mean -%s?", name)
+		return optionError("--"+name, unknown, "did you mean -"+name+"?")
 	}
 	if near := p.nearest(name); near != "" {
-		return optionf("--"+printable(name), "is unknown; did you mean --%s?", near)
+		return optionError("--"+printable(name), unknown, "did you mean --"+near+"?")
 	}
-	return optionf("--"+printable(name), "is unknown; bide -h all lists them")
-}
-
-// The words of curl's tool for what is wrong with an option.
-const (
-	notBoolean  = "used '--no-' for option that isn't a boolean"
-	notNumber   = "expected a proper numerical parameter"
-	notPositive = "expected a positive numerical parameter"
-	notReadable = "error encountered when reading a file"
-	badUse      = "is badly used here"
-	unsupported = "a specified protocol is unsupported by libcurl"
-)
-
-// misuse is an option that does not go with another; why stands alone in curl.
-func (p *parser) misuse(flag, why string) *UsageError {
-	shown := "--" + flag
-	for f, as := range p.spelled {
-		if f.Name == flag {
-			shown = as
-		}
-	}
-	u := optionf(shown, "%s; %s", badUse, why)
-	u.Detail = why
-	return u
-}
-
-// inCurlsWords reports whether err begins with what curl would say.
-func inCurlsWords(err error) bool {
-	text := err.Error()
-	for _, words := range [...]string{notNumber, notPositive, unsupported} {
-		if strings.HasPrefix(text, words) {
-			return true
-		}
-	}
-	return false
-}
-
-// optionf is an error about one option in curl's form; what bide adds stands
-// after a semicolon.
-func optionf(shown, format string, a ...any) *UsageError {
-	u := usagef("option %s: %s", shown, fmt.Sprintf(format, a...))
-	u.Option = true
-	return u
+	return optionError("--"+printable(name), unknown, "")
 }
 
 // unknownShort explains a letter that is not in the table, with what of its
@@ -155,10 +110,7 @@ func (p *parser) unknownShort(letter, before string) *UsageError {
 	if long := curlOnlyName("", letter); long != "" {
 		return bideHasNo(fmt.Sprintf("-%s (--%s)", letter, long), long)
 	}
-	if before != "" {
-		return optionf("-"+printable(before+letter), "is unknown; there is no -%s, bide -h all lists the letters", printable(letter))
-	}
-	return optionf("-"+printable(letter), "is unknown; bide -h all lists them")
+	return optionError("-"+printable(before+letter), unknown, "")
 }
 
 func bideHasNo(shown, name string) *UsageError {

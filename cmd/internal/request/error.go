@@ -74,12 +74,9 @@ func malformed(words, why string) *Error {
 }
 
 func unsupported(scheme string) *Error {
-	text := fmt.Sprintf("Protocol %q not supported; ", scheme)
-	switch near := nearestScheme(scheme); near {
-	case "":
-		text += "http and https are"
-	default:
-		text += "did you mean " + near + "?"
+	text := fmt.Sprintf("Protocol %q not supported", scheme)
+	if near := nearestScheme(scheme); near != "" {
+		text += "; did you mean " + near + "?"
 	}
 	return &Error{Class: retry.ClassRequest, Code: exitcode.BadProtocol, Err: errors.New(text)}
 }
