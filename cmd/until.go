@@ -33,8 +33,9 @@ func (r *run) compileUntil() error {
 	return nil
 }
 
-// judge asks --until about a whole answer (R3.3e) of outcome o. What it reads of the body for
-// that goes to the output all the same, if the answer is taken.
+// judge asks --until about a whole answer (R3.3e), o being its outcome. What it
+// reads of the body for that goes to the output all the same, if the answer is
+// taken.
 func (op *operation) judge(ctx context.Context, r *exchange.Response, o *retry.Outcome) {
 	answered := o.Err == nil && o.Stop == "" && r.Status != 0
 	if op.group.until == nil || !answered || r.Continued() { // what goes on was judged at its beginning
