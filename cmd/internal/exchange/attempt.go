@@ -22,12 +22,12 @@ import (
 type hopState struct {
 	url       *request.URL
 	method    string
-	body      bool  // the template's body goes along
-	key       bool  // the idempotency key may go along (R7.6)
-	left      bool  // the first origin was left on the way, without --location-trusted
-	noExpect  bool  // after a 417
-	redirects int32 // followed so far
-	referer   string
+	body      bool         // the template's body goes along
+	key       bool         // the idempotency key may go along (R7.6)
+	left      bool         // the first origin was left on the way, without --location-trusted
+	noExpect  bool         // after a 417
+	redirects int32        // followed so far
+	referer   *request.URL // where a redirect came from that is to be told of; nil
 }
 
 func firstHop(t *request.Template) hopState {

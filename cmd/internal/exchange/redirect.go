@@ -70,7 +70,7 @@ func (a *attempt) follow(status int, to *request.URL, err error) (*hopState, err
 		next.key = false
 	}
 	if t.AutoReferer {
-		next.referer = a.at.url.Absolute()
+		next.referer = a.at.url
 	}
 	a.r.Redirects++
 	return &next, nil

@@ -193,10 +193,13 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *cr
 		URL: u, Method: a.at.method, HTTP: spoken,
 		IncludeBody: a.at.body, BodyLength: length,
 		Credentials: a.trusted(), Authorization: creds.authorization, Signature: creds.signature, Probe: creds.probing,
-		Key: a.at.key, Referer: a.at.referer, NoExpect: a.at.noExpect,
+		Key: a.at.key, NoExpect: a.at.noExpect,
 		ViaProxy:        conn.ViaProxy,
 		Upgrade:         s.HTTP == "2" && u.Scheme == "http" && spoken == "1.1" && !conn.ViaProxy && !conn.Reused && length <= upgradable,
 		UpgradeSettings: wire.UpgradeSettings,
+	}
+	if from := a.at.referer; from != nil {
+		hop.Referer = from.Absolute()
 	}
 	if a.asksForRest() {
 		hop.Range, hop.IfRange = strconv.FormatInt(op.Resume.Offset, 10)+"-", op.Resume.Validator
