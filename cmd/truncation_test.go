@@ -133,7 +133,7 @@ func TestR2_2d(t *testing.T) {
 		"in the head, no close_notify":     {"HTTP/1.1 200 OK\r\nContent-Le", endUnsaid, whole, "closed", "tls"},
 		"in the head, after a 103":         {"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\n", endFIN, whole, "closed", ""},
 		"after a 103 alone":                {"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n", endFIN, whole, "closed", ""},
-		"gzip under a transfer coding cut": {head("Transfer-Encoding: gzip, chunked\r\n") + chunkOf(coded(t, "gzip")[:20]) + "0\r\n\r\n", endFIN, whole, "truncated", ""},
+		"gzip under a transfer coding cut": {head("Transfer-Encoding: gzip, chunked\r\nConnection: close\r\n") + chunkOf(coded(t, "gzip")[:20]) + "0\r\n\r\n", endFIN, whole, "truncated", ""},
 	} {
 		for _, carrier := range []string{"tcp", "tls"} {
 			if tt.carrier != "" && tt.carrier != carrier {
