@@ -74,7 +74,7 @@ func (a *attempt) newAnswer(conn *transport.Conn) *answer {
 		x = new(answer)
 	}
 	x.op, x.r, x.conn = a.op, &a.r, conn
-	x.link.Start(a.ctx)
+	x.ctx.Start(a.ctx)
 	return x
 }
 

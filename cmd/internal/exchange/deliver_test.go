@@ -99,7 +99,7 @@ func TestDeliver(t *testing.T) {
 		op := operation(client(t, retry.SystemClock(), transport.Settings{}), template(t, "GET", s.URL, ""))
 		ctx, cancel := context.WithCancel(t.Context())
 		r, o := op.Attempt(ctx, 1)
-		r.live.link.Tie(t.Context())
+		r.live.ctx.Tie(t.Context())
 		cancel()
 		var out bytes.Buffer
 		if o = r.Deliver(t.Context(), &out, o); o.Err != nil || out.Len() != 1<<20 {

@@ -280,7 +280,7 @@ type drains struct {
 func (c *Client) Quiesce() {
 	c.drains.mu.Lock()
 	for l := range c.drains.ending {
-		l.link.Cancel(context.Canceled)
+		l.ctx.Cancel(context.Canceled)
 	}
 	c.drains.mu.Unlock()
 	c.drains.wg.Wait()

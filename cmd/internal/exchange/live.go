@@ -25,7 +25,7 @@ type live struct {
 	op     *Operation
 	r      *Response
 	conn   *transport.Conn
-	link   tied.Context // of request and body
+	ctx    tied.Context // of request and body
 	resp   *wire.Response
 	upload io.Closer // the request's body; nil none
 
@@ -44,19 +44,13 @@ func (l *live) settle() {
 	keep := l.resp.Body.Reusable() && !l.spent
 	// On a whole body it does nothing to the connection.
 	_ = l.resp.Body.Close()
-	l.link.End()
-	closeBodyOf(l)
+	l.ctx.End()
+	closeBody(l.upload)
 	if keep {
 		l.op.Client.Pool.Put(l.conn)
 		return
 	}
 	_ = l.conn.Close()
-}
-
-func closeBodyOf(l *live) {
-	if l.upload != nil {
-		closeBody(l.upload)
-	}
 }
 
 // give gives the body of a hop that is not the last: wait says that the next
@@ -69,7 +63,7 @@ func (l *live) give(wait bool) {
 		l.settle()
 		return
 	}
-	l.link.Untie()
+	l.ctx.Untie()
 	l.op.Client.drain(l, func() { l.r.past.Add(l.resp.Body.Received()) })
 }
 
@@ -104,7 +98,7 @@ func (r *Response) Discard() {
 		return
 	}
 	l.taken = true
-	l.link.Untie()
+	l.ctx.Untie()
 	switch {
 	case l.spent:
 		l.settle()
@@ -147,7 +141,7 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 		l.settle() // the body's end is not waited for: streams may have none
 		return o
 	}
-	l.link.Tie(ctx)
+	l.ctx.Tie(ctx)
 	stop := l.watch()
 	n, err := l.copyTo(w)
 	if err == nil {
@@ -157,12 +151,10 @@ func (r *Response) Deliver(ctx context.Context, w io.Writer, o retry.Outcome) re
 	now := l.op.Client.Clock.Mono()
 	h := &r.Hops[l.hop]
 	h.End = now
-	if late := l.resp.Body.Uploaded() - h.Timing.BodyOut; late > 0 { // the answer overtook the upload
-		h.Timing.BodyOut += late
-	}
+	h.Timing.BodyOut = max(h.Timing.BodyOut, l.resp.Body.Uploaded()) // the answer may have overtaken the upload
 	h.BodyIn = l.resp.Body.Received()
 	if err == nil {
-		if raw := l.resp.Body.RawTrailer(); len(raw) > 0 {
+		if raw := l.resp.Body.Trailer(); len(raw) > 0 {
 			r.Blocks = append(r.Blocks, raw)
 		}
 	}
@@ -197,7 +189,7 @@ func (l *live) watch() (stop func()) {
 	if !slow.enabled() {
 		return nothing
 	}
-	return slow.watch(&l.link, l.op.Client.Clock, l.resp.Body.Received)
+	return slow.watch(&l.ctx, l.op.Client.Clock, l.resp.Body.Received)
 }
 
 // copyTo writes the body, decoded and limited, to w, and tells how much w took.
@@ -221,7 +213,7 @@ func (l *live) source() (io.Reader, error) {
 	}
 	var src io.Reader = l.resp.Body
 	if rate > 0 {
-		src = &pacer{ctx: &l.link, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
+		src = &pacer{ctx: &l.ctx, clock: l.op.Client.Clock, rate: rate, phase: retry.PhaseBody, r: src}
 	}
 	if len(l.codings) > 0 {
 		var err error

@@ -46,12 +46,12 @@ func (p *pacer) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// watch paces the request's body, and ends l where it goes out, or is
+// watch paces the request's body, and ends ctx where it goes out, or is
 // answered, too slowly.
-func (a *attempt) watch(l *tied.Context, req *wire.Request) (stop func()) {
+func (a *attempt) watch(ctx *tied.Context, req *wire.Request) (stop func()) {
 	op, clock := a.op, a.op.Client.Clock
 	if op.LimitRate > 0 && req.Body != nil {
-		req.Body = &pacer{ctx: l, clock: clock, rate: op.LimitRate, phase: retry.PhaseSend, r: req.Body}
+		req.Body = &pacer{ctx: ctx, clock: clock, rate: op.LimitRate, phase: retry.PhaseSend, r: req.Body}
 	}
 	if !op.LowSpeed.enabled() {
 		return nothing
@@ -60,7 +60,7 @@ func (a *attempt) watch(l *tied.Context, req *wire.Request) (stop func()) {
 	if req.Body != nil {
 		req.Body = sent
 	}
-	return op.LowSpeed.watch(l, clock, sent.n.Load)
+	return op.LowSpeed.watch(ctx, clock, sent.n.Load)
 }
 
 // counter counts what is read from a request's body.

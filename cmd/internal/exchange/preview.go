@@ -18,7 +18,7 @@ func (r *Response) Preview(ctx context.Context, limit int) (body []byte, whole b
 	case l.op.HeadOnly:
 		return nil, false, nil // it is left unread
 	}
-	l.link.Tie(ctx)
+	l.ctx.Tie(ctx)
 	stop := l.watch()
 	defer stop()
 	src, err := l.source()

@@ -127,11 +127,11 @@ func (a *attempt) try(settings *transport.Settings) (x *answer, reused bool, err
 	var room [8]header.Line // enough for most
 	req, head, lines := a.compose(conn, settings, &creds, body, length, room[:0])
 	x = a.newAnswer(conn)
-	stop := a.watch(&x.link, &req)
-	resp, err := wire.RoundTrip(&x.link, conn, &req, lines)
+	stop := a.watch(&x.ctx, &req)
+	resp, err := wire.RoundTrip(&x.ctx, conn, &req, lines)
 	stop()
 	if err != nil {
-		x.link.End()
+		x.ctx.End()
 		closeBody(body)
 		if requested(err) {
 			failed := resp.Timing // alone: the rest of resp is done with

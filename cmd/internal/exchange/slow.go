@@ -30,19 +30,19 @@ func (t tooSlow) Error() string {
 
 func (s LowSpeed) enabled() bool { return s.Limit > 0 && s.Time > 0 }
 
-// watch counts along until stop is called, and ends l when it is too slow.
-func (s LowSpeed) watch(l *tied.Context, clock retry.Clock, count func() int64) (stop func()) {
-	ctx, cancel := context.WithCancel(l)
+// watch counts along until stop is called, and ends ctx when it is too slow.
+func (s LowSpeed) watch(ctx *tied.Context, clock retry.Clock, count func() int64) (stop func()) {
+	watching, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		g := gauge{LowSpeed: s}
 		for g.enough(clock.Mono(), count()) {
-			if clock.Sleep(ctx, slowTick) != nil {
+			if clock.Sleep(watching, slowTick) != nil {
 				return
 			}
 		}
-		l.Cancel(tooSlow{s})
+		ctx.Cancel(tooSlow{s})
 	}()
 	return func() {
 		cancel()

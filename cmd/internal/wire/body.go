@@ -29,13 +29,12 @@ type source interface {
 	// splice copies past the process to w; ok is false when it cannot.
 	splice(b *Body, w io.Writer) (n int64, ok bool, err error)
 	reusable() bool
-	trailer() ([]Field, string)
+	trailer() string // once it is whole, "" none
 	uploaded() int64
 	// cut reports that the upload, if there is one, has ended short of its end.
 	cut() bool
 	// sending reports that the upload, if there is one, goes on.
 	sending() bool
-	timing() Timing
 	// readUntil ends a read, and the wait for an upload at the body's end, at t; the
 	// zero time takes that back.
 	readUntil(t time.Time)
@@ -172,26 +171,13 @@ func (b *Body) Overtook() bool { return b.err == io.EOF && b.src.cut() }
 // goes on: the end of this body waits for that.
 func (b *Body) Sending() bool { return b.src.sending() }
 
-// Timing is Response.Timing brought up to date: it differs, once the body is
-// over, where the answer came before the upload's end.
-func (b *Body) Timing() Timing { return b.src.timing() }
-
 // Reusable reports whether the body is whole and the connection may carry
 // another request.
 func (b *Body) Reusable() bool { return b.err == io.EOF && b.src.reusable() }
 
-// Trailer are the fields after a chunked or HTTP/2 body, once it is whole.
-func (b *Body) Trailer() []Field {
-	fields, _ := b.src.trailer()
-	return fields
-}
-
-// RawTrailer is the trailer section as received, without the empty line after
-// it, as -i and -D show it; empty when there was none.
-func (b *Body) RawTrailer() string {
-	_, raw := b.src.trailer()
-	return raw
-}
+// Trailer is the trailer section of a body that is whole, as received, without
+// the empty line after it, as -i and -D show it; empty when there was none.
+func (b *Body) Trailer() string { return b.src.trailer() }
 
 // Close gives up what is not yet read: HTTP/1 closes the connection unless
 // Reusable, HTTP/2 resets the stream.

@@ -93,7 +93,7 @@ func (f *flight1) run(r *Request, lines []header.Line) (*Response, error) {
 	}
 	resp.Timing.Head = h.at
 	f.settle(h.status)
-	resp.Proto, resp.Status, resp.Reason = h.proto(), h.status, h.reason
+	resp.Proto, resp.Status = h.proto(), h.status
 	resp.Header, resp.Raw = h.fields, h.raw
 	f.land(d, r.Raw)
 	return resp, nil
@@ -143,6 +143,17 @@ func (f *flight) figures() Timing {
 	}
 	return *t
 }
+
+func (f *flight) uploaded() int64 {
+	if f.up != nil {
+		return f.up.sent.Load()
+	}
+	return f.resp.Timing.BodyOut
+}
+
+func (f *flight) cut() bool { return f.up != nil && !f.up.whole() }
+
+func (f *flight) sending() bool { return f.up.runs() }
 
 // send writes the head and starts the body. It returns a head when the final
 // answer came before the body was asked for.

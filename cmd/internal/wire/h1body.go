@@ -157,28 +157,14 @@ func cutOff(c *transport.Conn) bool {
 
 func (f *flight1) reusable() bool { return f.ended && f.keep }
 
-func (f *flight1) uploaded() int64 {
-	if f.up != nil {
-		return f.up.sent.Load()
-	}
-	return f.resp.Timing.BodyOut
-}
-
-func (f *flight1) cut() bool { return f.up != nil && !f.up.whole() }
-
-func (f *flight1) sending() bool { return f.up.runs() }
-
-func (f *flight1) timing() Timing { return f.figures() }
-
-func (f *flight1) trailer() ([]Field, string) {
+func (f *flight1) trailer() string {
 	if f.ck == nil || f.ck.state != chunkDone {
-		return nil, ""
+		return ""
 	}
-	fields, err := parseFields(f.ck.trailer)
-	if err != nil {
-		return nil, ""
+	if _, err := parseFields(f.ck.trailer); err != nil {
+		return ""
 	}
-	return fields, strings.TrimSuffix(f.ck.trailer, "\r\n")
+	return strings.TrimSuffix(f.ck.trailer, "\r\n")
 }
 
 func (f *flight1) readUntil(t time.Time) {

@@ -56,7 +56,7 @@ type stream struct {
 	data    []byte
 	left    int64 // of Content-Length, -1 unknown
 	unacked int64
-	trail   []Field
+	trail   string // the trailer section
 	done    bool
 	keep    bool
 }

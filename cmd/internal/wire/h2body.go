@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -96,9 +95,10 @@ func (st *stream) trailers(f *http2.MetaHeadersFrame) error {
 	st.ended = true
 	see := st.trace.headerIn()
 	for _, hf := range f.RegularFields() {
-		st.trail = append(st.trail, Field{Name: hf.Name, Value: hf.Value})
+		line := hf.Name + ": " + hf.Value + "\r\n"
+		st.trail += line
 		if see != nil {
-			see([]byte(hf.Name + ": " + hf.Value + "\r\n"))
+			see([]byte(line))
 		}
 	}
 	return nil
@@ -196,26 +196,7 @@ func (st *stream) broke(err error) error {
 
 func (st *stream) reusable() bool { return st.done && st.keep }
 
-func (st *stream) trailer() ([]Field, string) {
-	var b strings.Builder
-	for _, f := range st.trail {
-		b.WriteString(f.Name + ": " + f.Value + "\r\n")
-	}
-	return st.trail, b.String()
-}
-
-func (st *stream) uploaded() int64 {
-	if st.up != nil {
-		return st.up.sent.Load()
-	}
-	return st.resp.Timing.BodyOut
-}
-
-func (st *stream) cut() bool { return st.up != nil && !st.up.whole() }
-
-func (st *stream) sending() bool { return st.up.runs() }
-
-func (st *stream) timing() Timing { return st.figures() }
+func (st *stream) trailer() string { return st.trail }
 
 // readUntil ends a read; a frame that it cuts in two leaves the session broken.
 func (st *stream) readUntil(t time.Time) {

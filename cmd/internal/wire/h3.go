@@ -272,9 +272,7 @@ func (u *upload3) Read(p []byte) (int, error) {
 		return 0, errStopped
 	}
 	sent := u.sent.Add(int64(n))
-	if r.Progress != nil {
-		r.Progress.Add(int64(n))
-	}
+	advance(r.Progress, int64(n))
 	u.f.trace.dataOut(p[:n])
 	switch {
 	case r.Length >= 0 && sent > r.Length:

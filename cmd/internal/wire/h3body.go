@@ -96,16 +96,15 @@ func (f *flight3) reusable() bool {
 	return f.whole && f.s.Usable() && (f.up == nil || f.up.stop.Load() || f.up.end.Load() > 0)
 }
 
-func (f *flight3) trailer() ([]Field, string) {
-	if !f.whole || len(f.resp.Trailer) == 0 {
-		return nil, ""
+func (f *flight3) trailer() string {
+	if !f.whole {
+		return ""
 	}
-	fields := sorted(f.resp.Trailer)
 	var b strings.Builder
-	for _, field := range fields {
+	for _, field := range sorted(f.resp.Trailer) {
 		b.WriteString(field.Name + ": " + field.Value + "\r\n")
 	}
-	return fields, b.String()
+	return b.String()
 }
 
 func (f *flight3) uploaded() int64 {
@@ -114,8 +113,6 @@ func (f *flight3) uploaded() int64 {
 	}
 	return f.up.sent.Load()
 }
-
-func (f *flight3) timing() Timing { return f.figures() }
 
 // readUntil gives the rest up at t: a stream that was given up cannot go on.
 func (f *flight3) readUntil(t time.Time) {

@@ -28,7 +28,6 @@ const (
 type head struct {
 	minor  int // of HTTP/1.x
 	status int
-	reason string
 	fields []Field
 	raw    string
 	at     time.Duration // instant at which it was whole
@@ -167,7 +166,6 @@ func (h *head) statusLine(line string) error {
 	if h.status < 100 {
 		return &replyError{code: exitcode.BadProtocol, text: "Unsupported response code in HTTP response"}
 	}
-	h.reason = strings.TrimPrefix(v[5:], " ")
 	return nil
 }
 

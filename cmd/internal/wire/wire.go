@@ -60,7 +60,6 @@ type Request struct {
 type Response struct {
 	Proto   string // "HTTP/1.1", "HTTP/1.0", "HTTP/2"
 	Status  int
-	Reason  string   // the text after the status, as received
 	Header  []Field  // as received
 	Interim []string // raw blocks of the 1xx answers before it
 	Raw     string   // raw block of this answer with its empty line; HTTP/2: in curl's rendering
@@ -72,8 +71,8 @@ type Response struct {
 }
 
 // Timing holds instants on the injected monotonic clock and byte counts. In a
-// Response they are those at the head, until Body.Timing brings them up to date:
-// an upload that a success (2xx) overtook goes on while the body is read.
+// Response they are those at the head: an upload that a success (2xx) overtook
+// goes on while the body is read, and Body.Uploaded tells how far it came.
 type Timing struct {
 	Start     time.Duration // the request began to be written
 	Sent      time.Duration // its last byte was written; 0 when it was not
@@ -87,8 +86,10 @@ type Timing struct {
 // RoundTrip sends r on c, with the lines of its head, which are complete and
 // ordered, and reads the head of the answer. On HTTP/1 the lines are written
 // exactly as they stand (Host included); for HTTP/2 they are translated. Neither
-// r nor lines are kept. RoundTrip never sends twice. Errors are *transport.Error with class, phase and Sent as facts. When
-// ctx ends, what blocks is woken at once, in the body too, and the error wraps
+// r nor lines are kept. RoundTrip never sends twice.
+//
+// Errors are *transport.Error with class, phase and Sent as facts. When ctx ends,
+// what blocks is woken at once, in the body too, and the error wraps
 // context.Cause(ctx); the class is then timeout, unless the cause is a
 // cancellation (canceled). On error the connection must be closed; RoundTrip
 // has done so; the Response that comes with it has its Timing and, on HTTP/1, the

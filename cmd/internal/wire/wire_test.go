@@ -131,7 +131,7 @@ func TestRoundTrip1(t *testing.T) {
 		if err != nil || string(body) != "hello" || !resp.Body.Reusable() {
 			t.Errorf("body %q, %v, reusable %v", body, err, resp.Body.Reusable())
 		}
-		if resp.Status != 200 || resp.Reason != "Fine" || resp.Proto != "HTTP/1.1" || resp.Length != 5 {
+		if resp.Status != 200 || resp.Proto != "HTTP/1.1" || resp.Length != 5 {
 			t.Errorf("%+v", resp)
 		}
 		if tm.Sent == 0 || tm.FirstByte < tm.Sent || tm.Head < tm.FirstByte || tm.HeadOut != 50 || tm.HeadIn != int64(len(resp.Raw)) {
