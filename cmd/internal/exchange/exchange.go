@@ -41,8 +41,6 @@ type Operation struct {
 	*Settings
 	Template *request.Template
 	Policy   *retry.Policy // not nil: for the wait on a 3xx (R5.6) and what is transient
-	// Remaining is what is left of the deadline, for waits between hops; nil none.
-	Remaining func() (left time.Duration, bounded bool)
 	// Continue lets an attempt go on from where the body of the one before it
 	// broke off: the caller keeps what Deliver wrote until then.
 	Continue bool
@@ -59,10 +57,8 @@ type Operation struct {
 
 	sessions map[string]*auth.Session // by origin; "" is the proxy's
 
-	asking bool // Monitor has been called: requests ask for a state
-	begun  bool
+	asking bool      // Monitor has been called: requests ask for a state
 	start  *hopState // of the next attempt; nil: the template's request
-	began  time.Duration
 }
 
 // Settings are what Operations of one kind share. They are not changed while one
@@ -101,16 +97,13 @@ type Settings struct {
 // of either does nothing.
 //
 // ctx bounds the attempt up to its return; the body is bound to the ctx of
-// Deliver.
+// Deliver. Where it is one that retry.Do gave, waits between hops keep to the
+// operation's deadline.
 func (o *Operation) Attempt(ctx context.Context, n int) (_ *Response, outcome retry.Outcome) {
-	now := o.Client.Clock.Mono()
-	if !o.begun {
-		o.begun, o.began = true, now
-	}
 	if o.Resume == nil {
 		o.Resume = o.From
 	}
-	a := o.newAttempt(ctx, now)
+	a := o.newAttempt(ctx, o.Client.Clock.Mono())
 	if o.start != nil {
 		a.at = *o.start
 	}

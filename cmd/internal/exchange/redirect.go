@@ -166,12 +166,11 @@ func (a *attempt) pause(x *answer, next *hopState, o *retry.Outcome) (stop bool)
 			server = retry.Server{Valid: true, Minimum: held}
 		}
 	}
-	policy, elapsed := a.bounds(seen)
 	u := 0.0
 	if server.Valid && server.Minimum > 0 {
 		u = c.Rand()
 	}
-	d := policy.DecideHop(server, elapsed, u)
+	d := a.bounds(seen).DecideHop(server, 0, u)
 	if !d.Retry {
 		return a.stopped(o, d.Reason)
 	}
@@ -187,7 +186,7 @@ func (a *attempt) pause(x *answer, next *hopState, o *retry.Outcome) (stop bool)
 		a.interrupted(next, o)
 		return true
 	}
-	if left, bounded := a.left(); bounded && left <= 0 {
+	if left, bounded := retry.Remaining(a.ctx); bounded && left <= 0 {
 		if d.Wait == 0 {
 			return a.stopped(o, retry.DeadlineExceeded) // R6.3, between two hops
 		}
@@ -212,26 +211,15 @@ func (a *attempt) interrupted(next *hopState, o *retry.Outcome) {
 	a.at, o.Status = last, status
 }
 
-// bounds are the policy and the time elapsed at seen, with the deadline that
-// is in force for this operation.
-func (a *attempt) bounds(seen time.Duration) (retry.Policy, time.Duration) {
+// bounds is the policy at seen, with what is left of the deadline then as its own:
+// the operation may have begun long before its attempts (R4.12).
+func (a *attempt) bounds(seen time.Duration) retry.Policy {
 	p := *a.op.Policy
-	if left, bounded := a.left(); bounded {
-		// A deadline of 0 would be none.
-		p.Deadline = max(later(left, a.op.Client.Clock.Mono()-seen), 1)
-		return p, 0
-	}
 	p.Deadline = 0
-	return p, seen - a.op.began
-}
-
-// left is what is left of the deadline.
-func (a *attempt) left() (time.Duration, bool) {
-	if a.op.Remaining != nil {
-		return a.op.Remaining()
+	if left, bounded := retry.Remaining(a.ctx); bounded {
+		p.Deadline = max(later(left, a.op.Client.Clock.Mono()-seen), 1) // 0 would be none
 	}
-	d := a.op.Policy.Deadline
-	return d - (a.op.Client.Clock.Mono() - a.op.began), d > 0
+	return p
 }
 
 // sleepUntil returns at instant on the monotonic clock, never earlier.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -289,22 +290,26 @@ func TestRedirectWait(t *testing.T) {
 		{"deadline_too_near", 2 * time.Second, "2", retry.DeadlineBeforeRetry},
 		{"deadline_far_enough", 3 * time.Second, "2", ""},
 	} {
-		for _, told := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s_remaining_%v", c.name, told), func(t *testing.T) {
+		for _, held := range []time.Duration{0, time.Second} { // before the first attempt
+			t.Run(fmt.Sprintf("%s_held_%v", c.name, held), func(t *testing.T) {
 				s := retrytest.Serve(t, "/a: 303 location=/b retry-after="+c.after+"\n/b: 200")
 				clock := fakeClock()
 				op := operation(client(t, clock, transport.Settings{}), template(t, "GET", s.URL+"/a", ""))
-				op.Policy.Deadline = c.deadline
-				if told {
-					op.Remaining = func() (time.Duration, bool) {
-						return c.deadline - (clock.Mono() - retrytest.FakeStart), c.deadline > 0
-					}
+				op.Policy.Attempts = 1
+				if c.deadline > 0 {
+					op.Policy.Deadline = c.deadline + held*6/5 // with the spread
 				}
-				_, o, _ := get(t, op)
+				waits := 0
+				if held > 0 {
+					op.Client.Hold, waits = &retry.MemoryHold{}, 1
+					op.Client.Hold.Tell(s.URL, clock.Mono()+held)
+				}
+				_, rec, _ := loop(t, t.Context(), op, nil)
+				o := rec.Attempts[0].Outcome
 				if o.Stop != c.stop {
 					t.Errorf("stop %q, want %q", o.Stop, c.stop)
 				}
-				if c.stop != "" && (o.Class != retry.ClassStatus || o.Status != 303 || len(clock.Slept()) != 0) {
+				if c.stop != "" && (o.Class != retry.ClassStatus || o.Status != 303 || len(clock.Slept()) != waits) {
 					t.Errorf("%+v, slept %v", o, clock.Slept())
 				}
 			})
@@ -314,18 +319,20 @@ func TestRedirectWait(t *testing.T) {
 		s := retrytest.Serve(t, "/a: 303 location=/b retry-after=2\n/b: 200")
 		clock := fakeClock()
 		clock.Oversleep(time.Hour)
-		op := operation(client(t, clock, transport.Settings{}), template(t, "GET", s.URL+"/a", ""))
+		op := operation(client(t, untimely{clock}, transport.Settings{}), template(t, "GET", s.URL+"/a", ""))
 		op.Policy.Deadline = time.Minute
-		if _, o, _ := get(t, op); o.Stop != retry.DeadlineBeforeRetry || routes(s.Log()) != "GET /a" {
-			t.Errorf("%+v, requests %s", o, routes(s.Log()))
+		if _, rec, _ := loop(t, t.Context(), op, nil); rec.Reason != retry.DeadlineBeforeRetry || routes(s.Log()) != "GET /a" {
+			t.Errorf("%+v, requests %s", rec, routes(s.Log()))
 		}
 	})
 	t.Run("R6.3_gone_between_two_hops", func(t *testing.T) {
 		s := retrytest.Serve(t, "/a: 303 location=/b\n/b: 200")
-		op := operation(client(t, fakeClock(), transport.Settings{}), template(t, "GET", s.URL+"/a", ""))
-		op.Remaining = func() (time.Duration, bool) { return 0, true }
-		if _, o, _ := get(t, op); o.Stop != retry.DeadlineExceeded || routes(s.Log()) != "GET /a" {
-			t.Errorf("%+v, requests %s", o, routes(s.Log()))
+		clock := fakeClock()
+		op := operation(client(t, untimely{clock}, transport.Settings{}), template(t, "GET", s.URL+"/a", ""))
+		op.Policy.Deadline = time.Minute
+		op.Client.Trace = &slowTrace{clock: clock}
+		if _, rec, _ := loop(t, t.Context(), op, nil); rec.Reason != retry.DeadlineExceeded || routes(s.Log()) != "GET /a" {
+			t.Errorf("%+v, requests %s", rec, routes(s.Log()))
 		}
 	})
 	t.Run("R4.6_woken_early", func(t *testing.T) {
@@ -355,6 +362,25 @@ func TestRedirectWait(t *testing.T) {
 			t.Errorf("%+v, requests %s", o, routes(s.Log()))
 		}
 	})
+}
+
+// untimely is a clock whose timers come too late to be of use.
+type untimely struct{ *retrytest.FakeClock }
+
+func (untimely) AfterFunc(time.Duration, func()) (stop func() bool) {
+	return func() bool { return true }
+}
+
+// slowTrace takes an hour to hear of a hop that follows.
+type slowTrace struct {
+	infos
+	clock *retrytest.FakeClock
+}
+
+func (s *slowTrace) Info(text string) {
+	if strings.HasPrefix(text, "Issue another request") {
+		s.clock.Advance(time.Hour)
+	}
 }
 
 // earlyClock wakes long sleeps early.
