@@ -172,7 +172,7 @@ func (out *output) saveETag() error {
 			etag = "" // it went on under its date
 		}
 	case out.op.group.AsCurl:
-	case r.Status < 200 || r.Status > 299 || !out.kept:
+	case r.Status < 200 || r.Status > 399 || r.Status == 304 || !out.kept:
 		return nil
 	}
 	if etag != "" {

@@ -85,6 +85,8 @@ var deliberateDifferences = map[string]deliberate{
 	"twolengths": {"exit code, stdout, stderr", "answers that contradict themselves"},
 	"hugelength": {"exit code, stdout, stderr", "answers that contradict themselves"},
 	"switch":     {"exit code, stdout, stderr", "answers that contradict themselves"},
+	"tegzip":     {"exit code, stdout, stderr", "a transfer coding that was not asked for"},
+	"teodd":      {"stderr", "a transfer coding that was not asked for"},
 	"longline":   {"exit code, stderr", "a header line over 100 KiB"},
 	"halfhead":   {"exit code, stderr", "answers that contradict themselves"},
 

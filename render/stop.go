@@ -15,8 +15,8 @@ import (
 // went wrong last, in curl's words where curl has some; after a semicolon come
 // bide's own: the limit that stopped it, when another try may succeed (R6.5),
 // what would have made a retry safe (R3.2), and the idempotency key (R7.4).
-// Where the policy allows one attempt only, and a failure of it is all there is
-// to tell, the message is curl's alone. It is "" after a success. Instants are
+// Where the policy allows one attempt only, or no other could mend the failure of
+// the first, the message is curl's alone. It is "" after a success. Instants are
 // in loc; nil is UTC. It comes from the document alone, Outcome.Message
 // excepted, and is escaped.
 func Message(d *Document, loc *time.Location) string {
@@ -95,6 +95,11 @@ func ErrorLine(code int, message string) string {
 
 // single: the policy allows one attempt, so that nothing is to be said of others.
 func single(d *Document) bool { return d.Policy.Attempts != nil && *d.Policy.Attempts == 1 }
+
+// hopeless: the first attempt failed in a way that no other could mend.
+func hopeless(d *Document) bool {
+	return len(d.Attempts) == 1 && retry.Reason(d.Outcome.Reason) == retry.TransportError
+}
 
 // reasonText names the limit or the rule that stopped the operation; "" where
 // the failure says it all.
@@ -212,7 +217,7 @@ func lastFailure(d *Document) string {
 			continue
 		}
 		origin := where(a, d)
-		if single(d) {
+		if single(d) || hopeless(d) {
 			origin = "" // curl's words, and no others
 		}
 		if unmet(a) {

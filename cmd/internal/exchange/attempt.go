@@ -251,7 +251,7 @@ func (a *attempt) final(x *answer, o *retry.Outcome) {
 		r.ReceivedBytes = r.Received()
 		return
 	}
-	if n := len(x.resp.Codings); n > 0 && op.AsCurl && !op.Raw && !op.Template.TE {
+	if n := len(x.resp.Codings); n > 0 && o.Class == retry.ClassNone && !op.Raw && !op.Template.TE {
 		x.settle()
 		o.Class, o.Phase = retry.ClassDecode, retry.PhaseBody
 		o.Err = undecodable(words(fmt.Sprintf("Unsolicited Transfer-Encoding (%.40q) found", x.resp.Codings[n-1])))

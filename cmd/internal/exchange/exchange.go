@@ -81,8 +81,8 @@ type Settings struct {
 	ExpectTimeout time.Duration
 	// AsCurl lets a request go out once more, whatever its method, where a reused
 	// connection broke off without a byte of an answer (R1.1b), takes a
-	// Content-Length that no number can hold as none, and sends no upload of unknown
-	// length by HTTP/1.0.
+	// Content-Length that no number can hold as none (so does MaxFileSize, to tell
+	// that it is too large), and sends no upload of unknown length by HTTP/1.0.
 	AsCurl       bool
 	IgnoreLength bool // --ignore-content-length
 	Raw          bool // --raw: no coding is decoded

@@ -216,7 +216,7 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *cr
 	}
 	req := wire.Request{
 		Method: a.at.method, Target: a.requestTarget(conn), Scheme: u.Scheme, HTTP10: spoken == "1.0", UpgradeH2C: head.Upgrade,
-		IgnoreLength: op.IgnoreLength, Lenient: op.AsCurl, Raw: op.Raw, HTTP09: op.HTTP09,
+		IgnoreLength: op.IgnoreLength, Lenient: op.AsCurl || op.MaxFileSize > 0, Raw: op.Raw, HTTP09: op.HTTP09,
 		Clock: op.Client.Clock, Progress: op.Uploaded, Trace: op.Client.Trace,
 	}
 	if spoken == "2" {
