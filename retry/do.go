@@ -53,9 +53,9 @@ func Do[T any](ctx context.Context, l Loop, try func(ctx context.Context, n int)
 }
 
 // Release ends the context of an operation's last attempt, which Do left alive,
-// for callers of many operations whose own context goes on. ctx is that context,
-// or one within it; for any other one Release does nothing. It may be called more
-// than once, but not before Do has returned.
+// for callers of many operations whose own context goes on. ctx is the context of
+// one of its attempts, or one within that; where it is neither, Release does
+// nothing. It may be called more than once, but not before Do has returned.
 func Release(ctx context.Context) {
 	if e := engineOf(ctx); e != nil {
 		e.endContext()

@@ -36,7 +36,7 @@ func (p *Policy) transientStatus(o *Outcome, s *State) bool {
 		return true
 	case o.RateLimited && o.Status == 403:
 		return true
-	case p.RetryOn.classes&listed != 0:
+	case p.RetryOn.replaced:
 		return false
 	}
 	switch o.Status {

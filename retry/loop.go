@@ -24,19 +24,22 @@ type Hold interface {
 }
 
 // Budget is a shared allowance of retries; it is asked last (R4.0).
+// Implementations are safe for concurrent use.
 type Budget interface {
 	Take(o Outcome) bool
 }
 
 // Loop is what Do needs beside the attempt itself. Clock and Rand are required;
-// the others may be nil.
+// the others may be nil. Operations that run side by side may share all of it but
+// what is theirs alone: Held, Replay and Observe.
 type Loop struct {
-	// Policy may be shared, and must not change while the Record is in use; nil is
-	// DefaultPolicy.
+	// Policy is DefaultPolicy where it is nil. Do leaves it as it is, and the Record
+	// points to it: it must not change while that is in use.
 	Policy *Policy
 	Clock  Clock
 	// Rand returns u in [0,1). It is asked once for each failed attempt and once for
-	// each shared hold that is waited for, so that a seed repeats a run.
+	// each shared hold that is waited for, so that a seed repeats a run. One that is
+	// shared is safe for concurrent use.
 	Rand func() float64
 	// Origin to which attempts are sent, for Hold.
 	Origin string
@@ -107,9 +110,10 @@ type Decision struct {
 	Local, Floor, Ceiling, Wait time.Duration
 }
 
-// Record is the whole story of one operation.
+// Record is the whole story of one operation. Do has ended it when it returns it:
+// from then on it is the caller's.
 type Record struct {
-	Policy      *Policy // as Do obeyed it
+	Policy      *Policy // that Do obeyed: the Loop's, unless it passed through; of Do's never nil
 	StartedAt   time.Time
 	InitialWait time.Duration // a hold before attempt 1
 	Attempts    []Attempt

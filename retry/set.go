@@ -14,13 +14,10 @@ import (
 type Set struct {
 	statuses       statusBits
 	removed        statusBits
-	classes        uint32 // and listed
+	classes        uint32
 	removedClasses uint32
+	replaced       bool // a list without signs: no conditional defaults (R3.3)
 }
-
-// listed stands among the classes of a list without signs: no conditional
-// defaults (R3.3).
-const listed uint32 = 1 << 31
 
 // maxStatus is the largest status a Set can hold.
 const maxStatus = 999
@@ -170,7 +167,7 @@ func ParseRetryOn(list string, base Set) (Set, error) {
 		}
 		switch {
 		case i == 0 && sign == 0:
-			set = Set{classes: base.classes&^selectableClasses() | listed}
+			set = Set{classes: base.classes &^ selectableClasses(), replaced: true}
 		case i == 0:
 			signed = true
 		case signed != (sign != 0):

@@ -93,7 +93,7 @@ func Parse(r io.Reader, name string) ([]Entry, error) {
 
 const blanks = " \t\r\n\v\f"
 
-func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
 func trimLeft(s string) string {
 	for s != "" && isBlank(s[0]) {

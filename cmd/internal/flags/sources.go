@@ -6,11 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
+	"strconv"
 
 	"github.com/bidehttp/bide/cmd/internal/configfile"
 	"github.com/bidehttp/bide/cmd/internal/exitcode"
-	"slices"
-	"strconv"
 )
 
 // source is where a setting came from, weakest first.

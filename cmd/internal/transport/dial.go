@@ -182,9 +182,9 @@ func (m *maker) dialFrom(ctx context.Context, d *net.Dialer, from, a netip.AddrP
 		}
 		d.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: idle, Interval: idle, Count: cmp.Or(m.s.KeepaliveCount, -1)}
 	}
-	if from.IsValid() {
+	if from.IsValid() { // else nothing is bound: the system finds a port when it connects
 		d.LocalAddr = net.TCPAddrFromAddrPort(from)
-	} // else not even any port is bound to: the system finds one when it connects
+	}
 	conn, err := d.DialContext(ctx, "tcp", a.String())
 	if err != nil {
 		return nil, err
