@@ -115,9 +115,8 @@ type Authority struct {
 	Port     string // decimal, "" default
 	HasUser  bool
 
-	hasPassword bool   // a colon stands in it
-	userinfo    string // as written
-	ascii       string // Host with A-labels; "" not yet known
-	origin      string // see Origin; "" likewise
-	header      string // see HostHeader; "" likewise
+	userinfo string // as written
+	ascii    string // Host with A-labels; "" not yet known
+	origin   string // see Origin; "" likewise
+	header   string // see HostHeader; "" likewise
 }

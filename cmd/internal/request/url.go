@@ -221,8 +221,7 @@ func (a *Authority) setPort(s string) *Error {
 }
 
 func (a *Authority) setUserinfo(s string) *Error {
-	user, password, colon := strings.Cut(s, ":")
-	a.hasPassword = colon
+	user, password, _ := strings.Cut(s, ":")
 	var ok1, ok2 bool
 	a.User, ok1 = unescape(user)
 	a.Password, ok2 = unescape(password)

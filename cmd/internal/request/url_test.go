@@ -248,3 +248,29 @@ func FuzzParseURL(f *testing.F) {
 		}
 	})
 }
+
+func TestWithUserinfoOf(t *testing.T) {
+	for _, c := range []struct {
+		from string
+		has  bool
+	}{
+		{"http://u:p@a/", true},
+		{"http://u:@a/", true},
+		{"http://u@a/", false},
+		{"http://a/", false},
+	} {
+		from, err := request.ParseURL(c.from, "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []string{"http://b/c", "http://v:w@b/c"} {
+			u, err := request.ParseURL(to, "", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u = u.WithUserinfoOf(from); u.HasPassword() != c.has || u.User != from.User || u.Password != from.Password || u.Host != "b" {
+				t.Errorf("%s with the user of %s: %s, password %v", to, c.from, u, u.HasPassword())
+			}
+		}
+	}
+}

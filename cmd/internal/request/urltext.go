@@ -162,4 +162,4 @@ func (u *URL) WithUserinfoOf(v *URL) *URL {
 }
 
 // HasPassword reports whether the URL names a password, if only an empty one.
-func (a *Authority) HasPassword() bool { return a.HasUser && a.hasPassword }
+func (a *Authority) HasPassword() bool { return strings.IndexByte(a.userinfo, ':') >= 0 }
