@@ -44,16 +44,9 @@ type cookie struct {
 	order       uint64
 }
 
-// SetFrom takes one Set-Cookie value received from u at now. What RFC 6265
-// §5.2–5.3, a prefix rule, the public suffix list or curl's limits forbid is ignored.
-func (j *Jar) SetFrom(u *request.URL, value string, now time.Time) {
-	if c := parseSetCookie(u, value, now); c != nil {
-		j.store(c, secureOrigin(u), now)
-	}
-}
-
-// SetAll takes the Set-Cookie values of one response, of which only the first
-// 50 cookies are kept, as curl does.
+// SetAll takes the Set-Cookie values of one response, received from u at now. What
+// RFC 6265 §5.2–5.3, a prefix rule, the public suffix list or curl's limits forbid
+// is ignored, and only the first 50 cookies are kept, as curl does.
 func (j *Jar) SetAll(u *request.URL, values []string, now time.Time) {
 	taken := 0
 	for _, v := range values {
@@ -149,13 +142,6 @@ func before(a, b *cookie) bool {
 		return len(a.name) > len(b.name)
 	}
 	return a.order > b.order
-}
-
-// Empty reports whether there is nothing to save or send.
-func (j *Jar) Empty() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.list) == 0
 }
 
 func hostOf(u *request.URL) string { return strings.ToLower(u.ASCIIHost()) }

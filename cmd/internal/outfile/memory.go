@@ -1,9 +1,7 @@
 package outfile
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/bidehttp/bide/retry"
@@ -75,21 +73,3 @@ func (m *Memory) Abandon() error {
 
 // Committed is false: memory can always be taken back.
 func (m *Memory) Committed() bool { return false }
-
-// discard drops every byte.
-type discard struct{ io.Writer }
-
-// Discard is a sink that keeps nothing.
-func Discard() Sink { return discard{io.Discard} }
-
-func (discard) ReadFrom(r io.Reader) (int64, error) { return copyTo("", io.Discard, r) }
-func (discard) Reset() error                        { return nil }
-func (discard) Commit() error                       { return nil }
-func (discard) Abandon() error                      { return nil }
-func (discard) Committed() bool                     { return false }
-
-// IsTooLarge reports whether err is that a body did not fit a Capture.
-func IsTooLarge(err error) bool {
-	e := (*SizeError)(nil)
-	return errors.As(err, &e)
-}

@@ -365,7 +365,7 @@ func TestCapture(t *testing.T) {
 	put(t, m, "12345678")
 	n, err := io.WriteString(m, "9")
 	var c retry.Classified
-	if n != 0 || !IsTooLarge(err) || !errors.As(err, &c) || c.RetryClass() != retry.ClassSize {
+	if n != 0 || !errors.As(err, &c) || c.RetryClass() != retry.ClassSize {
 		t.Errorf("Write over the limit = %d, %v", n, err)
 	}
 	if !strings.Contains(err.Error(), "size for timeline") || !strings.Contains(err.Error(), "-o") {
@@ -381,18 +381,6 @@ func TestCapture(t *testing.T) {
 	if _, err := io.WriteString(m, "x"); !errors.Is(err, ErrAbandoned) {
 		t.Errorf("Write after Abandon: %v", err)
 	}
-}
-
-func TestDiscard(t *testing.T) {
-	s := Discard()
-	put(t, s, "gone")
-	n, err := s.(io.ReaderFrom).ReadFrom(strings.NewReader("gone, too"))
-	if n != 9 || err != nil || s.Committed() {
-		t.Errorf("ReadFrom = %d, %v", n, err)
-	}
-	must(t, s.Reset())
-	must(t, s.Commit())
-	must(t, s.Abandon())
 }
 
 func TestDescriptorNames(t *testing.T) {

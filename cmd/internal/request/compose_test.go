@@ -1,6 +1,7 @@
 package request_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func composeCases() []composeCase {
 			}), []string{"Q: r"}},
 		{"--tr-encoding", func(t *request.Template, _ *request.HopState) { t.TE = true }, []string{"Connection: close"}},
 		{"-x|PROXY|-u|a:b|-U|c:d|--proxy-header|P: q", both(basic("a", "b"), func(_ *request.Template, hop *request.HopState) {
-			hop.ViaProxy, hop.ProxyAuthorization = true, request.BasicAuth("c", "d")
+			hop.ViaProxy, hop.ProxyAuthorization = true, "Basic Yzpk"
 			hop.ProxyHeaders = []request.HeaderLine{{Name: "P", Value: "q"}}
 		}), []string{"A: b"}},
 		{"-x|PROXY", func(_ *request.Template, hop *request.HopState) { hop.ViaProxy = true }, []string{"Proxy-Connection:"}},
@@ -83,7 +84,7 @@ func composeCases() []composeCase {
 
 func basic(user, password string) func(*request.Template, *request.HopState) {
 	return func(_ *request.Template, hop *request.HopState) {
-		hop.Authorization = request.BasicAuth(user, password)
+		hop.Authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 	}
 }
 

@@ -3,7 +3,6 @@ package request
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"io/fs"
 	"strings"
@@ -127,16 +126,6 @@ func parseHeaderAsCurl(text string) (_ HeaderLine, ok bool, _ error) {
 	return HeaderLine{Name: name, Value: value, Tight: !spaced}, name != "", nil
 }
 
-// CheckFieldValue refuses a value that would break out of its header line: for
-// the values that come from other flags (-A, -e, -b, --idempotency-key). The
-// flag's name goes into the error.
-func CheckFieldValue(flag, value string) error {
-	if strings.ContainsAny(value, "\r\n\x00") {
-		return usageError("%s: a line break or NUL cannot stand in a header", flag)
-	}
-	return nil
-}
-
 // IsToken reports whether s is a token of RFC 9110 §5.6.2: a header name, a method.
 func IsToken(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -157,11 +146,6 @@ func JSONHeaders(lines []HeaderLine) []HeaderLine {
 		}
 	}
 	return out
-}
-
-// BasicAuth is the value of Authorization for a user and password (RFC 7617).
-func BasicAuth(user, password string) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
 // given reports whether the user named this header, be it to remove it.

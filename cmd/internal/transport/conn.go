@@ -130,37 +130,7 @@ type Conn struct {
 	below  *quickClose // between TLS and the socket; nil without TLS
 	trace  Trace       // of the request that has the connection now
 	closed atomic.Bool
-	in     atomic.Int64
-	out    atomic.Int64
 }
-
-// Read reads from the connection and counts.
-func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.in.Add(int64(n))
-	return n, err
-}
-
-// Write writes to the connection and counts.
-func (c *Conn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	c.out.Add(int64(n))
-	return n, err
-}
-
-// AddRead counts n bytes that were read past Read, by zero copy.
-func (c *Conn) AddRead(n int64) { c.in.Add(n) }
-
-// AddWritten counts n bytes that were written past Write, by zero copy.
-func (c *Conn) AddWritten(n int64) { c.out.Add(n) }
-
-// BytesRead is the number of bytes read since the connection was made: those of
-// HTTP, above TLS and after any CONNECT. Safe from any goroutine.
-func (c *Conn) BytesRead() int64 { return c.in.Load() }
-
-// BytesWritten is the number of bytes written since the connection was made,
-// counted as BytesRead counts. An unchanged figure proves that nothing was sent.
-func (c *Conn) BytesWritten() int64 { return c.out.Load() }
 
 // Close closes the connection, once. On TLS the close_notify alert is sent if
 // that takes no waiting. Safe from any goroutine.

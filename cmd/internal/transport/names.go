@@ -7,18 +7,12 @@ import (
 	"strings"
 )
 
-// resolveEntry is one --resolve: [+]HOST:PORT:ADDR[,ADDR]… or -HOST:PORT.
+// resolveEntry is one --resolve: [+]HOST:PORT:ADDR[,ADDR]… or -HOST:PORT, where
+// IPv6 stands in brackets.
 type resolveEntry struct {
 	host, port string // host "*" matches any
 	remove     bool
 	addrs      []netip.Addr
-}
-
-// CheckResolve reports what is wrong with a --resolve entry:
-// [+]HOST:PORT:ADDR[,ADDR]… or -HOST:PORT, HOST "*" for any, IPv6 in brackets.
-func CheckResolve(entry string) error {
-	_, err := parseResolve(entry)
-	return err
 }
 
 func parseResolve(entry string) (resolveEntry, error) {
@@ -80,16 +74,10 @@ func overridden(entries []string, host, port string) []netip.Addr {
 	return any
 }
 
-// connectEntry is one --connect-to: HOST1:PORT1:HOST2:PORT2, each may be empty.
+// connectEntry is one --connect-to: HOST1:PORT1:HOST2:PORT2, where IPv6 stands in
+// brackets. An empty HOST1 or PORT1 matches any, an empty HOST2 or PORT2 keeps the
+// request's own.
 type connectEntry struct{ host1, port1, host2, port2 string }
-
-// CheckConnectTo reports what is wrong with a --connect-to entry:
-// HOST1:PORT1:HOST2:PORT2, where an empty HOST1 or PORT1 matches any, an empty
-// HOST2 or PORT2 keeps the request's own, and IPv6 stands in brackets.
-func CheckConnectTo(entry string) error {
-	_, err := parseConnectTo(entry)
-	return err
-}
 
 func parseConnectTo(entry string) (connectEntry, error) {
 	bad := func(why string) (connectEntry, error) {

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-func TestCheckResolve(t *testing.T) {
+func TestParseResolve(t *testing.T) {
 	for _, ok := range []string{"a.test:80:127.0.0.1", "+a.test:80:127.0.0.1,::1", "a.test:443:[::1],[::2]", "*:80:1.2.3.4", "-a.test:80", "[::1]:80:127.0.0.1"} {
-		if err := CheckResolve(ok); err != nil {
+		if _, err := parseResolve(ok); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, bad := range []string{"", "a.test", "a.test:", "a.test:80", "a.test:80:", "a.test:80:b.test", "a.test:x:1.2.3.4", "a.test:99999:1.2.3.4",
 		":80:1.2.3.4", "a.test:80:1.2.3.4,", "-a.test", "-a.test:80:1.2.3.4", "[::1:80:1.2.3.4"} {
-		if CheckResolve(bad) == nil {
+		if _, err := parseResolve(bad); err == nil {
 			t.Errorf("%q accepted", bad)
 		}
 	}
@@ -38,14 +38,14 @@ func TestOverridden(t *testing.T) {
 	}
 }
 
-func TestCheckConnectTo(t *testing.T) {
+func TestParseConnectTo(t *testing.T) {
 	for _, ok := range []string{"a:80:b:81", "::b:81", "a:80::81", "a:80:b:", "a:80:b", ":::", "[::1]:80:[::2]:81", "a::[::2]", "::127.0.0.1:8080"} {
-		if err := CheckConnectTo(ok); err != nil {
+		if _, err := parseConnectTo(ok); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, bad := range []string{"", "a", "a:80", "a:x:b:80", "a:80:b:zz", "a:80:b:99999", "a:80:b/c:80", "[::1:80:b:80"} {
-		if CheckConnectTo(bad) == nil {
+		if _, err := parseConnectTo(bad); err == nil {
 			t.Errorf("%q accepted", bad)
 		}
 	}

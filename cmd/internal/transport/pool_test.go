@@ -114,19 +114,6 @@ func waitUntil(t *testing.T, f func() bool) {
 	t.Fatal("it did not come about")
 }
 
-// Bytes that passed the connection by are counted with the others.
-func TestCounting(t *testing.T) {
-	c := get(t, newPool(t), loopback("http", listen(t, hold)), &Settings{}, nil)
-	if _, err := c.Write([]byte("abc")); err != nil {
-		t.Fatal(err)
-	}
-	c.AddWritten(5)
-	c.AddRead(7)
-	if c.BytesWritten() != 8 || c.BytesRead() != 7 {
-		t.Errorf("%d written, %d read", c.BytesWritten(), c.BytesRead())
-	}
-}
-
 // Peeking takes nothing away.
 func TestPeekKeepsBytes(t *testing.T) {
 	c := get(t, newPool(t), loopback("http", listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "abc"); hold(c) })), &Settings{}, nil)

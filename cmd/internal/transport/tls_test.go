@@ -247,8 +247,8 @@ func TestTLSFacts(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := make([]byte, 4)
-			if _, err := io.ReadFull(c, b); err != nil || string(b) != "ping" || c.BytesRead() != 4 || c.BytesWritten() != 4 {
-				t.Errorf("%q %v, counted %d and %d", b, err, c.BytesRead(), c.BytesWritten())
+			if _, err := io.ReadFull(c, b); err != nil || string(b) != "ping" {
+				t.Errorf("%q %v", b, err)
 			}
 		})
 	}

@@ -79,9 +79,7 @@ func (f *flight1) splice(b *Body, w io.Writer) (int64, bool, error) {
 	case f.kind != framedClose:
 		return 0, false, nil
 	}
-	before := b.received.Load()
 	n, rerr, werr := spliceBody(to, f.c.TCP, left, &b.received)
-	f.c.AddRead(b.received.Load() - before)
 	f.left -= n
 	switch {
 	case werr != nil:

@@ -344,7 +344,6 @@ func (u *upload) sendFile() error {
 		}
 		n, err := u.f.c.TCP.ReadFrom(&io.LimitedReader{R: u.source(), N: min(sendSlice, length-sent)})
 		sent += n
-		u.f.c.AddWritten(n)
 		u.count(n)
 		if part, ok := u.body.(*io.LimitedReader); ok {
 			part.N -= n
