@@ -25,10 +25,9 @@ func (op *operation) hint(last *retry.Outcome) string {
 			}
 		}
 	case retry.ClassConnect, retry.ClassClosed:
-	default:
-		return ""
+		return "the URL has no scheme, so " + op.template.URL.Scheme + ":// was taken"
 	}
-	return "the URL has no scheme, so " + op.template.URL.Scheme + ":// was taken"
+	return ""
 }
 
 // hintAtShell tells of the one slip that leaves no trace in the arguments: an

@@ -18,8 +18,8 @@ func TestHint(t *testing.T) {
 		want     string
 	}{
 		{"demoo", retry.ClassNXDomain, 3, "did you mean the command bide demo?"},
-		{"demoo", retry.ClassNXDomain, 1, ""}, // the line is curl's
-		{"demoo/", retry.ClassNXDomain, 3, "the URL has no scheme, so http:// was taken"},
+		{"demoo", retry.ClassNXDomain, 1, ""},  // the line is curl's
+		{"demoo/", retry.ClassNXDomain, 3, ""}, // a name that is none is none with any scheme
 		{"example.test", retry.ClassConnect, 3, "the URL has no scheme, so http:// was taken"},
 		{"example.test", retry.ClassClosed, 3, "the URL has no scheme, so http:// was taken"},
 		{"example.test", retry.ClassStatus, 3, ""},
