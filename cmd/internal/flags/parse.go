@@ -27,7 +27,8 @@ type Env struct {
 	Stdin io.Reader
 }
 
-// UsageError is a command line that cannot be run: why, and the exit code. It never holds a secret, and control characters in it are escaped.
+// UsageError is a command line that cannot be run: why, and the exit code. It
+// never holds a secret, and control characters in it are escaped.
 type UsageError struct {
 	Message string
 	Code    exitcode.Code

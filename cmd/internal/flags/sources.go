@@ -211,7 +211,7 @@ type place struct {
 	line int
 }
 
-func (p place) String() string { return p.file + ":" + strconv.Itoa(p.line) }
+func (at place) String() string { return at.file + ":" + strconv.Itoa(at.line) }
 
 // entry applies one line: a long name, or letters as on the command line.
 func (p *parser) entry(e configfile.Entry) error {
