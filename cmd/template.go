@@ -215,7 +215,7 @@ func (g *prepared) commonOptions() *request.Options {
 		Method: methodOf(g.Group, flags.URLArg{}), MethodGiven: g.Method != "",
 		Headers: g.headers, UserAgent: g.userAgent, Accept: "*/*",
 		Range: g.Range, Compressed: g.Compressed, Body: g.body, ContentType: g.contentType,
-		Cookies: strings.Join(g.Cookies, ";"), RequestTarget: g.RequestTarget, PathAsIs: g.PathAsIs,
+		Cookies: strings.Join(g.Cookies, ";"), RequestTarget: g.RequestTarget,
 		Follow: g.Follow, MaxRedirects: g.MaxRedirects,
 		Post301: g.Post301, Post302: g.Post302, Post303: g.Post303, LocationTrusted: g.LocationTrusted,
 		Conditions: g.timeCond.fields(), TE: g.TREncoding, SchemesRedir: redirectSchemes(g.Protocols, g.ProtocolsRedir),

@@ -190,7 +190,7 @@ func (a *attempt) compose(conn *transport.Conn, s *transport.Settings, creds *cr
 	u, t, op := a.at.url, a.op.Template, a.op
 	spoken := a.version(conn, s)
 	hop := request.HopState{
-		URL: u, Method: a.at.method, HTTP: spoken,
+		URL: u, HTTP: spoken,
 		IncludeBody: a.at.body, BodyLength: length,
 		Credentials: a.trusted(), Authorization: creds.authorization, Signature: creds.signature, Probe: creds.probing,
 		Key: a.at.key, NoExpect: a.at.noExpect,

@@ -10,8 +10,7 @@ import (
 
 // HopState is what differs between the hops of one operation.
 type HopState struct {
-	URL    *URL
-	Method string
+	URL *URL
 	// HTTP is the version that the hop speaks: "1.0", "1.1" or "2".
 	HTTP string
 	// IncludeBody is whether this hop sends the template's body; BodyLength is

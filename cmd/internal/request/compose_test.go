@@ -23,12 +23,12 @@ func composeCases() []composeCase {
 	body := func(b string) func(*request.Template, *request.HopState) {
 		return func(t *request.Template, hop *request.HopState) {
 			t.Body, t.ContentType = request.Bytes(b), "application/x-www-form-urlencoded"
-			hop.IncludeBody, hop.BodyLength, hop.Method = true, int64(len(b)), "POST"
+			hop.IncludeBody, hop.BodyLength = true, int64(len(b))
 		}
 	}
 	upload := func(t *request.Template, hop *request.HopState) {
 		t.Body = request.Bytes("1234567")
-		hop.IncludeBody, hop.BodyLength, hop.Method = true, 7, "PUT"
+		hop.IncludeBody, hop.BodyLength = true, 7
 	}
 	none := func(*request.Template, *request.HopState) {}
 	return []composeCase{
@@ -52,7 +52,7 @@ func composeCases() []composeCase {
 		{"-d|x", body("x"), []string{"Transfer-Encoding: chunked"}},
 		{"-d|x", body("x"), []string{"Transfer-Encoding:"}},
 		{"-d|x", body("x"), []string{"Expect: 100-continue"}},
-		{"-X|POST", func(_ *request.Template, hop *request.HopState) { hop.Method = "POST" }, nil},
+		{"-X|POST", none, nil},
 		{"-T|F", upload, []string{"Expect:"}},
 		{"-T|F", upload, []string{"Expect:", "Content-Type: a/b"}},
 		{"-r|1-2|-T|F", both(upload, func(t *request.Template, _ *request.HopState) { t.Range = "1-2" }), []string{"Expect:"}},
@@ -142,7 +142,7 @@ func template(t *testing.T, url string, c composeCase) (*request.Template, reque
 	if tm.Headers, err = request.ParseHeaders(c.hs, nil); err != nil {
 		t.Fatal(err)
 	}
-	hop := request.HopState{URL: u, Method: "GET", HTTP: "1.1", Credentials: true, Key: true}
+	hop := request.HopState{URL: u, HTTP: "1.1", Credentials: true, Key: true}
 	if c.set != nil {
 		c.set(tm, &hop)
 	}

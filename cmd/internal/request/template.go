@@ -41,10 +41,9 @@ type Options struct {
 	Body         Body // nil none
 	Upload       bool // Body is a file of -T: a PUT, whatever -X calls it
 	Auth         Auth
-	// Expect100 is whether Expect: 100-continue may be sent (it is by default for large bodies).
+
 	Cookies       string // -b text, "" none
 	RequestTarget string // --request-target
-	PathAsIs      bool
 
 	Follow                    bool
 	MaxRedirects              int // -1 unlimited

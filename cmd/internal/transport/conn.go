@@ -177,7 +177,7 @@ type Dial struct {
 // TLSFacts describes a finished handshake.
 type TLSFacts struct {
 	Version, Cipher, ALPN string // "TLS 1.3", IANA's name of the suite, the protocol or ""
-	Issuer, Subject       string // distinguished names as RFC 2253 writes them, unprintable characters escaped
+	Issuer                string // its distinguished name as RFC 2253 writes it, unprintable characters escaped
 	NotAfter              time.Time
 	Chain                 [][]byte // DER, for %{certs}
 }

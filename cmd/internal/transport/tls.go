@@ -175,7 +175,7 @@ func (m *maker) describeTLS(st tls.ConnectionState, cfg *tls.Config) {
 	}
 	if len(st.PeerCertificates) > 0 {
 		leaf := st.PeerCertificates[0]
-		f.Issuer, f.Subject, f.NotAfter = printable(leaf.Issuer.String()), printable(leaf.Subject.String()), leaf.NotAfter.UTC()
+		f.Issuer, f.NotAfter = printable(leaf.Issuer.String()), leaf.NotAfter.UTC()
 		if cfg.InsecureSkipVerify {
 			m.facts.VerifyResult = unverifiedResult(st.PeerCertificates)
 		}
