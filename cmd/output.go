@@ -142,7 +142,7 @@ func (out *output) deliver(ctx context.Context, r *exchange.Response, o *retry.O
 	out.write(ctx, r, o, failed)
 	out.doubt(o)
 	out.kept = o.Class == retry.ClassNone || o.Class == retry.ClassStatus || failed && o.Class != retry.ClassOutput
-	if out.leaves(o) && (r.Received() > 0 || out.op.includesHead()) {
+	if out.leaves(o) && (r.Arrived() > 0 || out.op.includesHead()) {
 		out.kept = true
 	}
 	if o.Class != retry.ClassNone && o.Class != retry.ClassStatus {

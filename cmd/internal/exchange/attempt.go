@@ -189,7 +189,7 @@ func (r *Response) expired(o *retry.Outcome) {
 		o.Err = &told{o.Err, slow.Error()}
 		return
 	}
-	received := strconv.FormatInt(r.Received(), 10)
+	received := strconv.FormatInt(r.ofBody(), 10)
 	if r.live != nil && r.Length >= 0 {
 		received += " out of " + strconv.FormatInt(r.Length, 10)
 	}

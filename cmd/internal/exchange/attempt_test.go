@@ -49,8 +49,8 @@ func TestAttempt(t *testing.T) {
 	t.Run("bytes_of_each_hop", func(t *testing.T) {
 		s := retrytest.Serve(t, "/a: 307 location=/b body=away\n/b: 200 body=here!")
 		r, _, _ := get(t, operation(client(t, retry.SystemClock(), transport.Settings{}), template(t, "PUT", s.URL+"/a", "data")))
-		if h := r.Hops; len(h) != 2 || h[0].Timing.BodyOut != 4 || h[0].BodyIn != 4 || h[1].Timing.BodyOut != 4 || h[1].BodyIn != 5 || r.SentBytes() != 8 || r.ReceivedBytes != 9 {
-			t.Errorf("hops %+v, sent %d, received %d", h, r.SentBytes(), r.ReceivedBytes)
+		if h := r.Hops; len(h) != 2 || h[0].Timing.BodyOut != 4 || h[0].BodyIn != 4 || h[1].Timing.BodyOut != 4 || h[1].BodyIn != 5 || r.SentBytes() != 8 || r.ReceivedBytes != 9 || r.Received() != 9 || r.Arrived() != 5 {
+			t.Errorf("hops %+v, sent %d, received %d, %d of the body", h, r.SentBytes(), r.ReceivedBytes, r.Arrived())
 		}
 	})
 	t.Run("classes_of_statuses", func(t *testing.T) {

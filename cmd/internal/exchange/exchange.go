@@ -224,23 +224,20 @@ func (r *Response) SentBytes() (n int64) {
 	return n
 }
 
-// Received is the number of body bytes so far, for meters; any goroutine, once
-// Attempt has returned.
-func (r *Response) Received() int64 {
-	n := r.past.Load()
-	if r.live != nil {
-		n += r.live.resp.Body.Received()
-	}
-	return n
-}
+// Received is the number of body bytes so far, of all hops, for meters; any
+// goroutine, once Attempt has returned.
+func (r *Response) Received() int64 { return r.past.Load() + r.ofBody() }
 
 // Arrived is how much of the whole body is there, what earlier attempts brought
-// included; otherwise like Received.
-func (r *Response) Arrived() int64 {
-	if r.Continued() && r.live == nil {
-		return r.ResumedFrom()
+// included, but not the bodies of redirects; otherwise like Received.
+func (r *Response) Arrived() int64 { return r.ResumedFrom() + r.ofBody() }
+
+// ofBody is what has come of the last answer's body.
+func (r *Response) ofBody() int64 {
+	if r.live == nil {
+		return 0
 	}
-	return r.ResumedFrom() + r.Received()
+	return r.live.resp.Body.Received()
 }
 
 // Rest is what a later run may go on from if the body breaks off, its Offset
