@@ -89,6 +89,17 @@ func TestParallelTurn(t *testing.T) {
 	}
 }
 
+// TestParallelTurnHeld: the same of a body that is whole, and held.
+func TestParallelTurnHeld(t *testing.T) {
+	s := retrytest.Serve(t, "/slow: 200 size=3MB stall=1s\n/small: 200 body=x delay=100ms")
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	env, stdout, stderr := testEnv("-q", "-sS", "-Z", "-N", s.URL+"/slow", "--next",
+		"--deadline", "300ms", "-w", "%{exitcode} %{reason}\n", s.URL+"/small")
+	if code := Main(t.Context(), env); code != 28 || !strings.HasSuffix(stdout.String(), "28 deadline_exceeded\n") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
 // TestParallelRefused: what -w says of an operation that never began waits for
 // standard output like everything else.
 func TestParallelRefused(t *testing.T) {

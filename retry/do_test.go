@@ -405,3 +405,36 @@ func BenchmarkDo(b *testing.B) {
 		retry.Release(last)
 	}
 }
+
+// ticking is a clock on which every reading takes time.
+type ticking struct{ *retrytest.FakeClock }
+
+func (c ticking) Mono() time.Duration {
+	c.Advance(time.Millisecond)
+	return c.FakeClock.Mono()
+}
+
+// TestEventOffsets: events tell the instants of the record, and none lies before
+// the one that came first.
+func TestEventOffsets(t *testing.T) {
+	r := newRig(plain, status(503), ok)
+	r.loop.Clock = ticking{r.clock}
+	_, rec, _ := r.run(t.Context())
+	last := time.Duration(0)
+	for _, e := range r.events {
+		if e.Offset < last {
+			t.Errorf("event %v at %v, after one at %v", e.Kind, e.Offset, last)
+		}
+		last = e.Offset
+		if e.Number == 0 || e.Number > len(rec.Attempts) {
+			continue
+		}
+		a := &rec.Attempts[e.Number-1]
+		if e.Kind == retry.EventAttempt && e.Offset != a.Offset || e.Kind == retry.EventOutcome && e.Offset != a.Offset+a.Duration {
+			t.Errorf("event %v at %v of %+v", e.Kind, e.Offset, a)
+		}
+	}
+	if len(r.events) < 5 || rec.Elapsed > last {
+		t.Errorf("%d events to %v, elapsed %v", len(r.events), last, rec.Elapsed)
+	}
+}

@@ -190,6 +190,12 @@ func (e *engine) observe(kind EventKind) {
 	if len(e.rec.Attempts) > 0 {
 		a := e.current()
 		ev.Number, ev.Outcome, ev.Decision = a.Number, a.Outcome, a.Decision
+		switch kind { // the instants of its record
+		case EventAttempt:
+			ev.Offset = a.Offset
+		case EventOutcome:
+			ev.Offset = a.Offset + a.Duration
+		}
 	}
 	e.l.Observe(ev)
 }

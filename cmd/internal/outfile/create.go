@@ -16,7 +16,7 @@ func Create(ctx context.Context, path string) (*os.File, error) {
 	case err == nil:
 		return f, nil
 	case ctx.Err() != nil:
-		return nil, &waitError{path, context.Cause(ctx)}
+		return nil, unread(path, context.Cause(ctx))
 	}
 	return nil, wrap(path, err)
 }

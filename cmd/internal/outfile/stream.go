@@ -103,14 +103,16 @@ func (s *Stream) ended() error {
 	return nil
 }
 
-// waitError is the end of a wait for a reader. It implements retry.Classified
+// waitError is the end of a wait for a reader, or for the turn. It implements retry.Classified
 // with class canceled: whoever ended the wait knows why.
 type waitError struct {
-	name  string
+	what  string // was not to be had
 	cause error
 }
 
-func (e *waitError) Error() string           { return "nobody reads " + e.name + ": " + e.cause.Error() }
+func unread(name string, cause error) error { return &waitError{"nobody reads " + name, cause} }
+
+func (e *waitError) Error() string           { return e.what + ": " + e.cause.Error() }
 func (e *waitError) Unwrap() error           { return e.cause }
 func (e *waitError) RetryClass() retry.Class { return retry.ClassCanceled }
 
@@ -313,8 +315,12 @@ func (s *Stream) attach() error {
 	s.mu.Lock()
 	switch {
 	case err == nil:
-	case errors.Is(err, ErrAbandoned) && within != nil && within.Err() != nil:
-		return &waitError{s.name, context.Cause(within)}
+	case within == nil || within.Err() == nil:
+		return wrap(s.name, err)
+	case s.open == nil:
+		return &waitError{err.Error(), context.Cause(within)}
+	case errors.Is(err, ErrAbandoned):
+		return unread(s.name, context.Cause(within))
 	default:
 		return wrap(s.name, err)
 	}
