@@ -24,7 +24,8 @@ func (op *operation) outputName(arg flags.URLArg) (name string, remote bool, err
 	name = arg.Output
 	if arg.RemoteName {
 		remote = op.group.RemoteHeaderName
-		if name = path.Base(op.template.URL.Path); name == "." || name == "/" {
+		name = path.Base(op.template.URL.Path)
+		if name = name[strings.LastIndexByte(name, '\\')+1:]; name == "" || name == "." || name == "/" {
 			name = unnamed
 			op.run.console.warning(`No remote filename, uses "` + unnamed + `"`)
 		}

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/bidehttp/bide/cmd/internal/urlglob"
 )
@@ -112,13 +111,10 @@ func globCount(text string, off bool) uint64 {
 	return p.Count()
 }
 
-// Several reports whether the group asks for more than one operation, as far as
-// can be seen without reading its globs.
+// Several reports whether the group asks for more than one operation. A glob that
+// cannot be read counts as one.
 func (g *Group) Several() bool {
-	if len(g.URLs) != 1 {
-		return true
-	}
-	return !g.GlobOff && strings.ContainsAny(g.URLs[0].URL+g.URLs[0].Upload, "{[")
+	return len(g.URLs) != 1 || g.operations() > 1
 }
 
 // Operations is how many the command line asks for, its globs counted.

@@ -65,6 +65,9 @@ func (a *Authority) setIPv6(s string) *Error {
 		return malformed(badIPv6, "")
 	}
 	a.Host = address
+	if short := ip.String(); len(short) < len(address) {
+		a.Host = short // as curl writes it
+	}
 	if hasZone {
 		a.Host += "%" + zone
 	}

@@ -97,12 +97,17 @@ func (u *URL) with(a *Authority) *URL {
 }
 
 // WithQuery gives the URL with more query text after what it has (-G,
-// --url-query). As in curl, %XX in that text is sent in lower case.
+// --url-query). As in curl, %XX in that text is sent in lower case, and a "#" begins
+// a fragment: a query cannot hold it.
 func (u *URL) WithQuery(text string) (*URL, error) {
 	if err := (urlParser{}).scan(text); err != nil {
 		return nil, err
 	}
 	v := *u
+	if query, fragment, ok := strings.Cut(text, "#"); ok {
+		text = query
+		v.Fragment, v.hasFragment = fragment, true
+	}
 	if v.Query != "" && text != "" {
 		text = "&" + text
 	}

@@ -130,6 +130,7 @@ func TestWithUploadName(t *testing.T) {
 func TestWithQuery(t *testing.T) {
 	for _, c := range []struct{ url, text, want string }{
 		{"h/?z#f", "x=1&y", "http://h/?z&x=1&y#f"}, {"h/a?", "x", "http://h/a?x"}, {"h", "x", "http://h/?x"},
+		{"h#f", "x#y?", "http://h/?x#y?"},
 	} {
 		u, _ := request.ParseURL(c.url, "", false)
 		if got, err := u.WithQuery(c.text); err != nil || got.String() != c.want {
