@@ -91,10 +91,22 @@ func TestParallelTurn(t *testing.T) {
 
 // TestParallelTurnHeld: the same of a body that is whole, and held.
 func TestParallelTurnHeld(t *testing.T) {
-	s := retrytest.Serve(t, "/slow: 200 size=3MB stall=1s\n/small: 200 body=x delay=100ms")
+	s := retrytest.Serve(t, "/big: 200 size=3MB\n/small: 200 body=x")
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	env, stdout, stderr := testEnv("-q", "-sS", "-Z", "-N", s.URL+"/slow", "--next",
-		"--deadline", "300ms", "-w", "%{exitcode} %{reason}\n", s.URL+"/small")
+	env, stdout, stderr := testEnv("-q", "-sS", "-Z", "-N", s.URL+"/big", "--next",
+		"-d", "@-", "--deadline", "300ms", "-w", "%{exitcode} %{reason}\n", s.URL+"/small")
+	stdin, begun := io.Pipe() // the second group is there when the first writes
+	var once sync.Once
+	env.Stdin, env.Stdout = stdin, writerFunc(func(p []byte) (int, error) {
+		once.Do(func() {
+			_ = begun.Close()
+			for len(s.Log().Records) < 2 {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(500 * time.Millisecond) // the deadline passes
+		})
+		return stdout.Write(p)
+	})
 	if code := Main(t.Context(), env); code != 28 || !strings.HasSuffix(stdout.String(), "28 deadline_exceeded\n") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
