@@ -195,6 +195,32 @@ func TestGate(t *testing.T) {
 	})
 }
 
+// TestR4_12c_http2: over HTTP/2, too, the others follow the first when it has been
+// answered, and heed what it was told, however long the handshake takes.
+func TestR4_12c_http2(t *testing.T) {
+	s := retrytest.Serve(t, "429 retry-after=1, 200, then=last", retrytest.WithHTTP2())
+	dir := t.TempDir()
+	writeText(t, dir+"/ca.pem", string(s.CACert()))
+	env, _, stderr := testEnv("-q", "-s", "-Z", "--cacert", dir+"/ca.pem", s.URL+"/{a,b,c}")
+	env.Clock = unhurried{env.Clock}
+	if code := Main(t.Context(), env); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	s.Log().Check(t, "group-by=all", "requests=4", "gap1>=1s")
+}
+
+// unhurried is a clock on which nobody who waits for the first request goes on
+// before it is answered.
+type unhurried struct{ retry.Clock }
+
+func (c unhurried) Sleep(ctx context.Context, d time.Duration) error {
+	if d == ahead {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return c.Clock.Sleep(ctx, d)
+}
+
 // instant is a clock on which all sleeps are over.
 type instant struct{}
 
