@@ -198,7 +198,7 @@ func TestGate(t *testing.T) {
 // TestR4_12c_http2: over HTTP/2, too, the others follow the first when it has been
 // answered, and heed what it was told, however long the handshake takes.
 func TestR4_12c_http2(t *testing.T) {
-	s := retrytest.Serve(t, "429 retry-after=1, 200, then=last", retrytest.WithHTTP2())
+	s := retrytest.Serve(t, "429 retry-after=1, 200, then=last", retrytest.WithTLS(), retrytest.WithHTTP2())
 	dir := t.TempDir()
 	writeText(t, dir+"/ca.pem", string(s.CACert()))
 	env, _, stderr := testEnv("-q", "-s", "-Z", "--cacert", dir+"/ca.pem", s.URL+"/{a,b,c}")
